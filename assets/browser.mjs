@@ -1,5 +1,5 @@
 // @ts-check
-/** What scripts ask the browser: whether the reader prefers reduced motion, or wants to save data; texts
+/** Queries to the browser: whether the reader prefers reduced motion, or wants to save data; texts
  * stored under a key; and promises that resolve when the page, or the last drawing, has been painted. */
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");

@@ -1,4 +1,4 @@
-"""Which of many keys attention can select: quick proofs first, a linear programme for the rest.
+"""The selectable keys of attention, in large sets: quick proofs first, a linear programme for the rest.
 
 A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
 other keys, apart from copies of the key. Otherwise the key lies in the convex hull of the others: it is an

@@ -1,4 +1,4 @@
-"""Which keys attention can select, and the largest attention weight that any query can give each key.
+"""The selectable keys of attention, and the largest attention weight that any query can give each key.
 
 A query q gives the key k the score ⟨q, k⟩, and selects the key with the highest score. Keys may coincide, or
 lie on a line or in a plane, in any dimension. assets/engine/selection.mjs mirrors this file.

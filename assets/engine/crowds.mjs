@@ -73,7 +73,7 @@ export function crowds(points, ranges, space) {
   return places.sort((a, b) => b.count - a.count);
 }
 
-/** Those points of a crowd that are near the median of the crowd's points in the space that is projected:
+/** The points of a crowd that are near the median of the crowd's points in the space that is projected:
  * each coordinate differs from the median of that coordinate by at most `reach`. @param {number[]} own the
  * indices of the crowd's points @param {(i: number) => ArrayLike<number>} space the position of a point
  * @param {number} reach @returns {number[]} their indices */
@@ -106,7 +106,7 @@ function near(points, place, ranges) {
 const neighbourKeyOffsets = (k) =>
   k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** Those crowds whose counts can be written as labels without overlapping the label of an earlier crowd in
+/** The crowds whose counts can be written as labels without overlapping the label of an earlier crowd in
  * the list. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each
  * crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
 export function legible(crowds, at, tall) {

@@ -79,7 +79,7 @@ function remembering(find) {
   };
 }
 
-/** Which of a cloud's points attention can select. The result keeps a copy of the points, because the next
+/** The points of a cloud that attention can select. The result keeps a copy of the points, because the next
  * moment is compared with it and the memory of the points themselves is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering((points, n, d, before, name, moment) =>

@@ -122,7 +122,7 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 
 
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
-    """What a click on a drop of the loss does: play the checkpoints from just before to just after the drop.
+    """The action of a click on a drop of the loss: play the checkpoints from just before to just after it.
 
     The picture shows the norm at which most points turn over in this drop, and selects the point that turns
     most. `sizes` are the numbers of points by which the drops `falls` are drawn. If the scene shows the

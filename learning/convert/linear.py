@@ -1,4 +1,4 @@
-"""Which ATen operators f commute with a linear map P along an axis, and in which operands: Pf(x) = f(Px).
+"""ATen operators f that commute with a linear map P along an axis, Pf(x) = f(Px), and in which operands.
 
 This serves to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. To apply P along an axis
 of the output, P must be applied to some of the operands, to each along a certain axis; `links` lists these

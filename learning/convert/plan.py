@@ -71,7 +71,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which normalisation layers of a model can be folded, why, and the edits of weights that fold them.
+    """A folding plan: which normalisation layers of a model can be folded, why, and the edits that fold them.
 
     first: maps each name of a tensor to the first of its names. A tensor that is tied, which means that
     several modules share it, has several names.

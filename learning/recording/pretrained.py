@@ -141,7 +141,7 @@ def loaded(name: str, *, predicts: bool = False, strict: Load | None = None) -> 
 
 
 def not_found(name: str) -> str:
-    """Why no model can be called `name`; "" if it is a folder, a file, or may be on Hugging Face."""
+    """The reason why there is no model `name`; "" for a folder, a file, or what may be on Hugging Face."""
     if Path(name).exists():
         return ""
     if name.endswith(GGUF):

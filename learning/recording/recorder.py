@@ -104,7 +104,7 @@ class Sample:
 
 
 class Recorder:
-    """What `with record(model)` yields: it samples inputs of norms. See `recording` and `save`.
+    """The object that `with record(model)` yields: it samples inputs of norms. See `recording`, `save`.
 
     vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
     verdicts   called after the block with the model and the inputs of its first call; returns for each norm

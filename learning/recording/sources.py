@@ -1,4 +1,4 @@
-"""Which modules write the input of a normalisation layer: its mean, and its dimension with most energy.
+"""The modules that write a normalisation layer's input: its mean, and its dimension with most energy.
 
 A residual stream is the sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's
 input is the sum of these summands' means, and each summand contributes a share. The same holds for each

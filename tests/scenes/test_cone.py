@@ -421,7 +421,7 @@ CLAIMS = {
     "The directions are those of random inputs, at least 28,000 for each network": inputs_drawn,
     "They are for $\\varepsilon = 0$": without_eps,
     "The networks were trained with $\\varepsilon = 0.001$; without it the median network keeps the class of all 200 training points.": without_eps,
-    "The same bound holds with $\\varepsilon > 0$: the first norm turns the flat sheet into a part of an ellipsoid, a surface of degree 2, each further norm at most doubles the degree, and a line meets a surface at most as often as its degree says.": degree_doubles,
+    "The same bound holds with $\\varepsilon > 0$. The first norm turns the flat sheet into a part of an ellipsoid, a surface of degree 2. Each further norm at most doubles the degree, and a line meets a surface at most as often as its degree says.": degree_doubles,
     "The third panel shows the largest number of strands for networks of width 3 that were trained on a spiral, and the bound. The panel leaves out the first norm of each network": third_panel,
     "Trained networks with six norms, of which the first cannot fold, reach 8 (median of 32).": as_many_folds,
     "With **norms in a row on one circle** there are two dimensions and five layers, each followed by a norm.": on_the_circle,

@@ -555,7 +555,7 @@ CLAIMS = {
     "- One less than full: the neurons that are on miss one direction. Where the piece contains a point and its mirror image along this direction, the two meet. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around the direction of this row.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "nothing of the circle is lost once the shift is at least $1/\\sqrt 2 = 0.71$, although each neuron is off somewhere "
-    "until the shift is $\\sqrt 2 = 1.41$; on the sphere nothing is lost once the shift is at least "
+    "until the shift is $\\sqrt 2 = 1.41$. Nothing of the sphere is lost once it is at least "
     "$\\sqrt{3/2} = 1.22$.": the_condition,
     "Mirrored pairs without a shift lose nothing at all, and yet half of all numbers are zeros: "
     "$x = \\max(x, 0) - \\max(-x, 0)$.": mirrored_pairs,

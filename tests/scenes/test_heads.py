@@ -603,7 +603,7 @@ CLAIMS = {
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
     "so the sum of the others is minus the sum of its own block.": ties,
     "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
-    "It permutes eight axes of a trained model; a dot shows by how much one shuffle raises the loss. The scrubber leads from shuffles **within a single head**": how_it_was_done,
+    "It permutes eight axes of a trained model; a dot shows by how much one shuffle raises the loss. The scrubber leads through the kinds of shuffle. **Within a single head** only axes of that head change places. **Within every head** axes of every head do, and stay in their head. **Across heads** axes change places with axes of other heads.": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps four pairs of axes. Within a single head these are the eight axes of that head. Within every head, each head swaps one pair of its axes. Across heads, two axes of each head change places with axes of other heads. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table).": by_arithmetic,

@@ -634,7 +634,7 @@ CLAIMS = {
     "Every gain was 1, so all semi-axes were equal.": before,
     "in every norm at least 5 of 100 outputs turn by 1° or more. The typical output turns by 15° (median "
     "over the norms).": turned,
-    r"each vector loses its own mean $\mu$, then the mean of all vectors is subtracted": the_rank,
+    r"Each vector loses its own mean $\mu$, then the mean of all vectors is subtracted": the_rank,
     "This model has only 4 directions, and centring takes one of them": the_model,
 }
 

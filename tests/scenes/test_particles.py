@@ -390,7 +390,7 @@ CLAIMS = {
     "and all end in one point": one_cluster,
     "between two clusters at an angle $\\theta$ the attraction is about $e^{-β (1 - \\cos \\theta)}$.": attraction,
     "With attention to all tokens, the mean of $e^{β \\langle x_i, x_j \\rangle}$ over all pairs never falls while nothing is turned.": energy,
-    "“all four, side by side” the same tokens start under each of four placements of the norm, on one clock: on attention's input (pre-LN), on the sum of token and attention's output (post-LN)": side_by_side,
+    "“all four, side by side” the same tokens start under each of four placements of the norm, on one clock. Pre-LN normalises attention's input, post-LN the sum of the token and attention's output": side_by_side,
     "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and at time $t$ the token is where post-LN has it at time $\\log (1 + t)$": own_clock,
     "nGPT and peri-LN also stretch $a$ to length 1": equations,

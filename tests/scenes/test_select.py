@@ -429,5 +429,5 @@ CLAIMS = {
     "### In four dimensions The centred keys of four dimensions fill a space of three": four_dimensions,
     "a key halfway between the only two others can get a third": halfway,
     "Of many random keys in few dimensions nearly all are inside the hull; in many dimensions nearly none, unless there are far more keys than dimensions.": few_and_many_dimensions,
-    "its bound depends on all the others: the more evenly they surround it, the less it can get. So a key that joins them can only lower the bound. A corner that is moved can lower or raise it: in the triangle of the second stop of the tour the bound rises from 0.28 to 0.50 as the first corner comes to the inner key, and sinks to 0.25 when that corner is three times as far from it as now.": depends_on_the_others,
+    "its bound depends on all the others: the more evenly they surround it, the less it can get. So a key that joins them can only lower the bound. A corner that is moved can lower or raise it. In the triangle of the tour's second stop, bring the first corner to the inner key: its bound rises from 0.28 to 0.50. Put that corner three times as far away as now, and the bound sinks to 0.25.": depends_on_the_others,
 }

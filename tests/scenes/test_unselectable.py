@@ -256,7 +256,7 @@ CLAIMS = {
     "The wide, faint bars show how much single sets differ: one standard deviation.": bars,
     "The stages apply the steps of LayerNorm": test_a_cell_says_its_row_at_every_stage,
     r"$$2 \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m \int \Phi(p)^{n-m} f_m(p)\, dp$$": how_near,
-    r"variance $1/m$, and $\beta_m$ the angle at a corner of a regular simplex with $m$ corners, as a part of the whole: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
+    r"variance $1/m$. The angle at a corner of a regular simplex with $m$ corners, as a fraction of the full angle, is $\beta_m$: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
     "There they are normal again, in one dimension less. So each row takes on the shares of random keys in $d - 1$ dimensions.": one_dimension_less,
     r"Its own score is $\|k\|^2$, and no other key of that length reaches it. So the scaling in "
     "LayerNorm repairs what centring has done. Of the 796,500 keys in the table, all can be selected "

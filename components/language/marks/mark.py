@@ -86,7 +86,7 @@ class Mark:
     # the number of coordinates of the points that rows use; None: as many as the cloud has
     space: ClassVar[int | None] = None
 
-    # How a mark counts for the ranges of a view's axes (`components.language.framing`).
+    # The effect of a mark on the ranges of a view's axes (`components.language.framing`).
     counts_for_axes: ClassVar[CountsForAxes] = "whole"
     spherical: ClassVar[bool] = False  # with the role of a sphere or circle, it stays large in the panel
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out

@@ -1,4 +1,4 @@
-"""Which keys a query can select: the keys' convex hull, a proof for each key, and the effect of LayerNorm."""
+"""Keys that a query can or cannot select: the convex hull, a proof for each key, the effect of LayerNorm."""
 
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.select.build import COLORS, KEYS, NORMS, OWN_KEYS_EXAMPLE, build

@@ -29,7 +29,7 @@ SAME = {
     r"$\mathrm{RMS}(x) = (\mathrm{LN}(x) + q𝟏)/\sqrt{1+q^2}$": ("rmsnorm", r"\sqrt{1 + q^2}}"),
     "A network whose vectors all have mean 0 loses nothing": (
         "rmsnorm",
-        "adds vectors whose mean is 0, RMSNorm gives what LayerNorm gave",
+        "adds vectors whose mean is 0, RMSNorm gives what LayerNorm would",
     ),
     "from $-1$ to $1$": ("activation", "it always climbs from $-1$ to $1$"),
     "25 weights in all": ("spiral", "25 weights in all"),
