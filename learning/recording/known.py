@@ -249,7 +249,7 @@ def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Arr
             norm = Norm(path=path, kind=kind, eps=0.0, groups=count, seen=1, **parts)
             yield from (replace(norm, eps=eps) for eps in said or _fitted(norm, x, y))
         except FileError as problem:
-            raise NotKnown(str(problem)) from None
+            raise NotKnown(str(problem).removeprefix(f"{path!r}: ")) from None
 
 
 def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:

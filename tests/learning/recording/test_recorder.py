@@ -292,12 +292,13 @@ def test_what_backward_computes_again_is_not_counted(reentrant):
         (nn.GroupNorm(3, D), some(2, D, 5), "over positions"),
         (NormActivation(3, D), some(2, D, 5), "a ReLU within"),
         (nn.LayerNorm(9000), some(2, 9000), "9000 coordinates"),
+        (nn.GroupNorm(D, D), some(2, D), f"0: {D} coordinates cannot be split into {D} groups"),
         (NormOfNothing(D), some(2, D), "not that of LayerNorm"),
         (nn.BatchNorm1d(D), some(2, D), None),
         (LayerScale(D), some(2, D), None),
         (nn.PReLU(D), some(2, D), None),
     ],
-    ids=["positions", "activation", "wide", "another formula", "batch", "layer scale", "PReLU"],
+    ids=["positions", "activation", "wide", "groups of one", "another formula", "batch", "layer scale", "PReLU"],
 )
 def test_what_is_no_norm_of_vectors_is_named_and_left(module, x, reason):
     model = nn.Sequential(shaken(module), nn.Flatten(), nn.LazyLinear(D), nn.LayerNorm(D))
