@@ -298,7 +298,7 @@ def test_what_backward_computes_again_is_not_counted(reentrant):
         (LayerScale(D), some(2, D), None),
         (nn.PReLU(D), some(2, D), None),
     ],
-    ids=["positions", "activation", "wide", "groups of one", "another formula", "batch", "layer scale", "PReLU"],
+    ids=["positions", "activation", "wide", "groups", "another formula", "batch", "layer scale", "PReLU"],
 )
 def test_what_is_no_norm_of_vectors_is_named_and_left(module, x, reason):
     model = nn.Sequential(shaken(module), nn.Flatten(), nn.LazyLinear(D), nn.LayerNorm(D))
