@@ -236,7 +236,8 @@ def visited(
 
     act        a function that does what one viewer does
     command    the command that starts the server
-    paths      pages; `act` is called with the list of each page's files
+    paths      pages; `act` gets, after the viewer, one argument for each page: the list of its files
+    viewers    their number
     proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive
 

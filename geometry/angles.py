@@ -3,15 +3,18 @@
 import numpy as np
 from jaxtyping import Float
 
+from geometry.sphere import to_sphere
+
 Array = np.ndarray
 
 
 def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
     """The angle in radians between each vector of a and the same row of b; 0 for a zero vector.
 
-    It is computed as 2·atan2(‖a/‖a‖ − b/‖b‖‖, ‖a/‖a‖ + b/‖b‖‖), which is accurate for small angles too.
+    It is 2·atan2(‖u − v‖, ‖u + v‖), where u and v are a and b scaled to length 1. So small angles are
+    accurate too, as are those between very short or very long vectors.
     """
-    a, b = (each / np.where(s := np.linalg.norm(each, axis=-1, keepdims=True), s, 1) for each in (a, b))
+    a, b = to_sphere(a), to_sphere(b)
     turn = 2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
     return np.where(np.any(a, axis=-1) & np.any(b, axis=-1), turn, 0.0)
 

@@ -197,9 +197,9 @@ def instance_norm(
 def weight_norm(
     v: Float[Array, "*batch d"], *, g: Scalar | Float[Array, "*batch"]
 ) -> Float[Array, "*batch d"]:
-    """Weight normalisation: g·v/‖v‖, a weight vector with length g and the direction of v.
+    """Weight normalisation: g·v/‖v‖, a weight vector with length |g| and, for g > 0, the direction of v.
 
-    Raises ValueError unless g is one number, or one number for each vector.
+    It is 0 for v = 0. Raises ValueError unless g is one number, or one number for each vector.
     """
     v, cast_back = widened_and_cast_back(v)
     g = like(g, v)

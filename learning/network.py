@@ -137,7 +137,7 @@ def initial(network: Network, seeds: Sequence[int]) -> np.ndarray:
 
 
 def stage_names(network: Network) -> list[str]:
-    """A display name for each stage of the network's pipeline: the input, and the result of each step."""
+    """A name in HTML for each stage of the network's pipeline: the input, and the result of each step."""
     middle = {"none": [], "layer_norm": ["centred", "LayerNorm"]}.get(
         network.middle, [ALL_MIDDLES[network.middle]]
     )

@@ -109,8 +109,8 @@ class _Run:
 
     The rounding errors of one seed's network must not depend on the number of seeds, because training
     amplifies them until the curves differ visibly. So the numbers of each seed fill whole vector registers of
-    the processor (see `_tensors`). For the same reason at least two seeds are trained: PyTorch multiplies a
-    single matrix by other code.
+    the processor (see `_tensors`). For the same reason at least two seeds are trained: PyTorch
+    multiplies a batch of one matrix in another way than a larger batch.
     """
 
     def __init__(self, network, data, test, *, lr, seeds, steps, falling=False):

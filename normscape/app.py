@@ -50,7 +50,7 @@ def create_app() -> Dash:
         requests_pathname_prefix=setting.prefix,
         routes_pathname_prefix="/",
     )
-    budget.guard(app.server, proxies=setting.proxies)
+    budget.add_budget(app.server, proxies=setting.proxies)
     server.add_routes(app.server)
     modules.add_routes(app.server)
     embed.add_routes(app.server)

@@ -1,4 +1,4 @@
-"""Write the lock files requirements/*.txt, one for each way to install: exact versions with hashes.
+"""Write the lock files requirements/*.txt, for each way to install and for tools: exact versions with hashes.
 
 Versions that are already locked are kept, unless an argument says otherwise: `--upgrade`, or
 `--upgrade-package NAME`. torch is left out (see pyproject.toml). Needs uv, which `make locks` installs.
@@ -14,7 +14,7 @@ from tools.requirements import requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "requirements"
-# the first lock file contains every requirement; the others take its versions
+# the first contains every requirement of the others, which take its versions
 LOCKS = {
     "test": ["train", "scale", "export", "record", "gguf", "notebook", "test"],
     "image": ["train", "scale"],

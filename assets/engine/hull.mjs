@@ -8,9 +8,9 @@
  *   from outside, or a fan if the points lie in a plane
  */
 
-import { frameOf, image } from "./image.mjs";
+import { affineMap, frameOf } from "./affine_map.mjs";
 import { determinant } from "./vectors.mjs";
-/** @import { Points } from "./image.mjs" */
+/** @import { Points } from "./affine_map.mjs" */
 
 // Points that are nearer to a line or plane than this count as lying on it, because their coordinates come in
 // single precision. Relative to the size of the point set
@@ -24,7 +24,7 @@ const VISIBILITY_TOLERANCE = 1e-13;
  * reused. @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the
  * same points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
-  const moved = before && image(before.points, points, n, d);
+  const moved = before && affineMap(before.points, points, n, d);
   if (before && moved)
     return {
       ...before,

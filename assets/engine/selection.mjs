@@ -23,11 +23,11 @@
  *   change of this query since the previous moment (steps)
  */
 
-import { image } from "./image.mjs";
+import { affineMap } from "./affine_map.mjs";
 import { coordinates, evenest, middle, relativeKeys, softmax } from "./largest_weight.mjs";
 import { LEAD_TOLERANCE, flat, lead, mixed } from "./nearest_point.mjs";
 import { dot, grown, scores } from "./vectors.mjs";
-/** @import { Points } from "./image.mjs" */
+/** @import { Points } from "./affine_map.mjs" */
 /** @import { RelativeKeys } from "./largest_weight.mjs" */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
@@ -42,7 +42,7 @@ const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
  * reused. @param {Points} keys @param {number} n @param {number} d @param {Selection} [before] the result for
  * the same keys at the previous moment @returns {Selection} */
 export function selection(keys, n, d, before) {
-  const moved = before && image(before.keys, keys, n, d);
+  const moved = before && affineMap(before.keys, keys, n, d);
   if (before && moved)
     return {
       ...before,
@@ -108,7 +108,7 @@ function surround(keys, d, k, among) {
  * @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
-  const moved = before && image(before.selection.keys, keys, n, d);
+  const moved = before && affineMap(before.selection.keys, keys, n, d);
   if (before && moved)
     return { selection, largest: before.largest, queries: before.queries.map(moved.query), steps: null };
   const all = relativeKeys(keys, n, d, middle(keys, n, d));

@@ -22,10 +22,10 @@ export const layersOf = ({ steps }, count, params) =>
 
 /** The number of sheets: the largest number of points of the unit circle that the layers, applied in order,
  * send to the same direction. Exact, not sampled: the number changes only at the directions where the image
- * of the circle turns back (`tangents`), so it is counted in the middle of each arc between two of them. 1
- * without layers. @param {Layer[]} layers */
+ * of the circle turns back (`foldAngles`), so it is counted in the middle of each arc between two of them.
+ * Without layers it is 1. @param {Layer[]} layers */
 export function circleSheets(layers) {
-  const turns = tangents(layers).sort((a, b) => a - b);
+  const turns = foldAngles(layers).sort((a, b) => a - b);
   const ends = turns.length ? [...turns, turns[0] + 2 * Math.PI] : [0, 1];
   let most = 0;
   for (let i = 1; i < ends.length; i++) {
@@ -59,7 +59,7 @@ function sheetsOver(direction, layers, count) {
 /** The directions, as angles in radians, at which the image of the circle under all layers turns back. A
  * layer folds the circle where a ray from the origin touches the ellipse A·circle + b; the layers after it
  * carry these directions along. @param {Layer[]} layers */
-function tangents(layers) {
+function foldAngles(layers) {
   /** @type {Point[]} */ let directions = [];
   for (const { A, b } of layers) {
     const [cx, cy] = solved(A, b);

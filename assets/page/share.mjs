@@ -25,8 +25,8 @@ addEventListener("message", ({ data, source }) => {
 });
 </script>`;
 
-/** The HTML for other pages: an iframe with the figure in its present state, and the script that sets its
- * height. @param {Player} player @param {string} theme auto, light or dark */
+/** The HTML for other pages: an iframe with the figure in the state in which it comes to rest, and the
+ * script that sets its height. @param {Player} player @param {string} theme auto, light or dark */
 function snippet(player, theme) {
   const state = { ...resting(player), theme: theme === "auto" ? "" : theme };
   const query = write(state, player.usual, player.recipe);
@@ -39,7 +39,7 @@ function snippet(player, theme) {
 
 /** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme. @param
  * {Player} player @param {HTMLElement} said the dialog's line for messages */
-function embedded(player, said) {
+function embedPart(player, said) {
   const theme = h(
     "select",
     { id: "embed-theme" },
@@ -122,7 +122,7 @@ export function share(player) {
     h("h2", { id: "share-title" }, "Share what is on the screen"),
     ...localNote(),
     copyable("Link", new URL(query || player.path, location.href).href, said),
-    ...(embed ? [embedded(player, said)] : []),
+    ...(embed ? [embedPart(player, said)] : []),
     teaching(player, copyable("Teacher's link", "", said)),
     h("h3", {}, "Save as"),
     h("div", { className: "files" }, ...files),

@@ -216,7 +216,7 @@ export class Tour {
     else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
   }
 
-  /** Go to the previous stop. */
+  /** Go to the previous stop, if there is one, also from the first stop of a tour to the tour before it. */
   back() {
     if (this.#current > 0) this.visit(this.#current - 1);
   }

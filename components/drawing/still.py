@@ -1,6 +1,7 @@
 """Still pictures: any state of a recipe as SVG, for the gallery and for browsers without WebGL.
 
-Marks are projected with the camera of the figure, and drawn from back to front. Points have the depth cues of
+Marks are projected with the camera of the figure, and drawn in the order of their kinds, from surfaces to
+labels. Points have the depth cues of
 `components.drawing.depth`. A surface of triangles is drawn in one of three ways. If it has one colour, all
 triangles are in one SVG path and have the same orientation, so that where they overlap a translucent colour
 does not add up. If it is a `Sheet` coloured by value, it is drawn in quadrangles, the nearest last; in

@@ -1,8 +1,8 @@
 """Search aliases: other names under which readers look for a scene, a guide or a glossary entry.
 
-Each line of `texts/asked.md` names a target, then its aliases. The target is a scene or guide (`- slug:
-aliases`), a glossary entry (`- #id: aliases`), or a part of a page (`- slug#heading: aliases`, `-
-slug?tour=2: aliases`).
+In `texts/asked.md` each line that begins with "- " names a target, then its aliases, as in `- slug: aliases`.
+The target is a scene or guide (`slug`), a glossary entry (`#id`), or a part of a page (`slug#heading`,
+`slug?tour=2`).
 """
 
 from __future__ import annotations

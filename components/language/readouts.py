@@ -16,7 +16,7 @@ class Readout:
     label: str
 
     def check(self, scope: Scope) -> None:
-        """Validate the fields. Raises WrongRecipe."""
+        """Validate the fields. Raises WrongRecipe if one is invalid."""
         raise NotImplementedError
 
 

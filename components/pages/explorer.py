@@ -177,8 +177,9 @@ def answer(
 def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) -> Markup:
     """The HTML of the tree that `page` returns, cached by `key`; with the key None it is not cached.
 
-    If the server is too busy to draw pictures, the result is the HTML of the tree that `without` returns,
-    which has none. In this case the response gets a header that forbids all caches to store it.
+    If the server is too busy to draw pictures, or the client has used up its budget, the result is the HTML
+    of the tree that `without` returns, which has no pictures. Then the response gets a header that forbids
+    all caches to store it.
     """
 
     def unkept(answer: Response) -> Response:

@@ -124,8 +124,8 @@ def plane_view(count: int, *, image: str) -> View:
 def curve_view(count: int) -> View:
     """Graph of each point's first coordinate at the current stage, against its first coordinate at the start.
 
-    At the last stage the points lie on the activation curve. The closed form of that curve is drawn as a
-    line.
+    At the last stage the points lie on the activation curve. The closed form of that curve for
+    ε = 0 is drawn as a line, for the points of the upper half of the circle.
     """
     now, exact, title = (BEFORE, NOW), (Row((0, 0, 1), stage=0), Row((1,), stage=3)), "closed form, ε = 0"
     layers = (

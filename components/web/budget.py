@@ -71,9 +71,9 @@ class Budget:
                 raise Busy(429, "This address has made too many requests", (owed - BURST) / REFILL)
             self.waiting[place] = client
             if len(self.waiting) + len(self.working) > QUEUE_LENGTH:
-                shares = self._shares()
+                dues = self._dues()
                 newest_first = reversed(self.waiting)
-                del self.waiting[max(newest_first, key=lambda place: shares[self.waiting[place]])]
+                del self.waiting[max(newest_first, key=lambda place: dues[self.waiting[place]])]
             self._start_next()
             self.change.wait_for(lambda: place not in self.waiting)
             if place not in self.working:
@@ -87,24 +87,24 @@ class Budget:
                 del self.working[place]
                 self._start_next()
 
-    def _shares(self) -> dict[str, float]:
-        """By client, what it owes in seconds; the client with the smallest sum has the next turn.
+    def _dues(self) -> dict[str, float]:
+        """What each client owes, in seconds; the client that owes least has the next turn.
 
-        Each request of the client that waits or is computed counts as PLACE_PRICE.
+        Each request of the client that waits or is computed adds PLACE_PRICE.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         return {client: self.owed(client) + PLACE_PRICE * clients.count(client) for client in set(clients)}
 
     def _start_next(self) -> None:
         while self.waiting and len(self.working) < WORKERS:
-            shares = self._shares()  # once for all places, because debts fall with time
-            place = min(self.waiting, key=lambda place: shares[self.waiting[place]])
+            dues = self._dues()  # once for all places, because debts fall with time
+            place = min(self.waiting, key=lambda place: dues[self.waiting[place]])
             self.working[place] = self.waiting.pop(place)
         self.change.notify_all()
 
 
-def guard(server: Flask, *, proxies: int) -> None:
-    """Add a budget to a server, and the error responses for refused requests.
+def add_budget(server: Flask, *, proxies: int) -> None:
+    """Add a budget to a server, and the error responses for refused requests and an unavailable store.
 
     Warns once if `proxies`, the number of trusted proxies, is 0 but requests come through a proxy: then all
     clients count as one, because they have the proxy's address.

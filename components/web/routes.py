@@ -18,8 +18,8 @@ class Access(Enum):
     """The clients that may receive the responses of a route.
 
     PRIVATE  only the client that has sent the request
-    SHARED   all clients that send the same request and cookies: a shared cache may keep it for some seconds,
-             unless it says `no-store` or the address contains a key
+    SHARED   all clients that send the same request and cookies: a shared cache may keep a response for some
+             seconds, unless the response says `no-store` or the address contains a key
     OPEN     as SHARED; in addition, scripts of pages of any origin may read it, without credentials. Figures
              in sandboxed frames need this
     """

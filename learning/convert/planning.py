@@ -382,16 +382,17 @@ def _reader_edits(
 
 
 def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
-    """The bias that is added to the product `call`, and the call that adds it; None if no parameter is added.
+    """The bias that is added to the product `call`, and the call that adds it.
 
     bias: the bias that the product adds itself. If it is None, an addition after the product may add one.
+    None if no parameter is added, or if something else reads the product before the addition.
     """
     while bias is None:
         output = call.outputs[0]
         if len(output.users) != 1:
             return None
         (call,) = output.users
-        if call.op == "add":
+        if call.op == "add" and call.kwargs.get("alpha", 1) == 1:
             bias = next(
                 (each for each in call.args[:2] if isinstance(each, Value) and each is not output), None
             )

@@ -264,7 +264,11 @@ class Tracer(TorchDispatchMode):
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
-        """While the `with` block runs, all modules have hooks, which note which module is running."""
+        """While the `with` block runs, all modules have hooks.
+
+        The hooks note which module is running, recognise norms (by calling them), and record each norm as one
+        call instead of the operators inside it.
+        """
         with ExitStack() as stack:
             for path, module in self.model.named_modules():
                 enter, leave = self._enter(path), self._leave(path)

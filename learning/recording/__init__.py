@@ -1,4 +1,4 @@
-"""Record the inputs of a model's normalisation layers, measure them, and report. Reading a file runs no code.
+"""Record the inputs of a model's normalisation layers, measure them, and report.
 
 from learning.recording import record
 with record(model) as seen:

@@ -257,7 +257,7 @@ def longest_input(model: Any, tokenizer: Any, most: int) -> int:
 
 
 def _parts(text: str, by_line: bool) -> list[str]:
-    """The text, or with `by_line` its lines, without those that are blank."""
+    """A list of the text, or with `by_line` of its lines, without those that are blank."""
     return [part for part in (text.splitlines() if by_line else [text]) if part.strip()]
 
 

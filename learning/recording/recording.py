@@ -163,6 +163,8 @@ class Recording:
     words     the text of each token, by the token's id
     skipped   for each norm that was not, or not wholly, recorded: its path and the reason
     special   the ids of the tokenizer's special tokens
+
+    Raises FileError if there are no norms or too many, or if two have the same path.
     """
 
     norms: Sequence[Norm]

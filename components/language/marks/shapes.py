@@ -1,4 +1,4 @@
-"""Marks that show a cloud's points, or shapes with the points as corners: lines, surfaces, hulls."""
+"""Marks that show a cloud's points, or shapes that are computed from them: lines, surfaces, hulls, discs."""
 
 from __future__ import annotations
 

@@ -123,8 +123,11 @@ def law(
     ]
 
 
-def moved(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """The map 1 ↦ m numbers that follow the parameter `name`: `values[t]` (m,) where that is `at[t]`."""
+def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
+    """An affine map of the number 1 to m numbers, which follow a parameter.
+
+    They are `values[t]` (m,) when the parameter `name` is `at[t]`, and are interpolated between.
+    """
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
 
@@ -146,7 +149,7 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     guides, hero = sphere(keys)
     histograms, hills = heights(drawn, d, divided)
     weight_clouds, weights, numbers = attention(d, shared)
-    exact = moved("rho", RHO, variances(d, shared, RHO))
+    exact = following("rho", RHO, variances(d, shared, RHO))
     readouts = (
         Mean("Variance of q·k over these pairs", "pairs", Row(SQUARE), digits=1),
         Number("Exact variance of q·k", "exact", Row((1,)), digits=1),
@@ -375,7 +378,7 @@ def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
     """
     cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
-    count = moved("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))
+    count = following("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))
     cloud = Cloud(name, np.ones((1, 1)), passing(1), Pipeline((count,)))
     return (cloud,), (Number(label, name, Row((1,)), digits=1),)
 

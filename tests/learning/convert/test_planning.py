@@ -199,6 +199,11 @@ AFFINE = {
         "no",
         "`head.weight` has no bias that could take its shift",
     ),
+    "a bias that is added twice": (
+        lambda m, x: torch.add(nn.functional.linear(m.last(x), m.head.weight), m.head.bias, alpha=2),
+        "no",
+        "`head.weight` has no bias that could take its shift",
+    ),
     "a residual": (lambda m, x: m.head(m.last(x)).sum(-1, keepdim=True) + m.last(x), "no", "is a residual"),
     "a norm": (lambda m, x: m.head(m.group(m.last(x).reshape(-1, D))), "no", "`group` normalises its output"),
     "what is returned": (lambda m, x: m.last(x), "no", "the model returns its output"),

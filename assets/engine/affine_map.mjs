@@ -1,13 +1,14 @@
 // @ts-check
 /**
  * Detect whether the points have moved from the previous moment to the present one by an invertible affine
- * map. Such a map preserves convex hulls, averages, and which key gets the highest score, so earlier results
- * can be reused instead of computed again. Pure.
+ * map. Such a map preserves convex hulls and averages; and the key that gets the highest score from a query
+ * gets it again from the query that is changed accordingly. So earlier results can be reused instead of
+ * computed again. Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
- * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} Image the affine map: whether it
- *   mirrors space; and `query`, which turns a query for the points before into one that gives the points
- *   after the same scores, up to a constant
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap `mirrored`: whether it
+ *   mirrors space, for points in three dimensions (otherwise false); `query`: turns a query for the points in
+ *   `before` into a query for those in `after`, with the same scores but for an added constant
  * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
  *   of the space that points span (`frameOf`); for each axis the index of the point that determined it
  *   (ends), and the coordinates of all points along it
@@ -25,9 +26,9 @@ const frames = new WeakMap();
 /**
  * The invertible affine map that takes each of n points in `before` to the point with the same index in
  * `after`; null if there is none. @param {Points} before @param {Points} after @param {number} n
- * @param {number} d @returns {Image | null}
+ * @param {number} d @returns {AffineMap | null}
  */
-export function image(before, after, n, d) {
+export function affineMap(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
   const known = frames.get(before) ?? frameOf(before, n, d, COORDINATE_TOLERANCE);
   frames.set(before, known);
