@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from learning.recording.digest import Digest, digest, opened
+from learning.recording.checked import opened
+from learning.recording.digest import Digest, digest
 from learning.recording.recorder import Recorder
 from learning.recording.recording import MAX_VECTORS, Recording
 

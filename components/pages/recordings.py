@@ -26,9 +26,8 @@ from components.web.routes import Access, route
 from components.web.security import from_own_page, uploaded
 from learning import shipped
 from learning.file_error import FileError
-from learning.recording.checked import checked_digest
-from learning.recording.digest import Digest, digest, from_digest, is_digest, to_file
-from learning.recording.recording import from_file
+from learning.recording.checked import checked
+from learning.recording.digest import Digest, digest, from_digest, to_file
 from learning.recording.report import to_csv, to_json
 
 MAX_NORMS = 200  # in an uploaded recording; the command line has no such limit
@@ -84,7 +83,7 @@ def measured(data: bytes) -> Digest:
     invalid or has more than MAX_NORMS normalisation layers.
     """
     try:
-        found = checked_digest(data) if is_digest(data) else from_file(data)
+        found = checked(data)
         if len(found.norms) > MAX_NORMS:
             raise FileError(f"it has {len(found.norms)} norms; this page opens at most {MAX_NORMS}")
         return found if isinstance(found, Digest) else digest(found)

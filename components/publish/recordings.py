@@ -13,7 +13,8 @@ from typing import Any
 
 from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
 from learning.recording.analysis import TableRow, measured, with_effects
-from learning.recording.digest import REDUCED, Digest, digest, opened, save
+from learning.recording.checked import opened
+from learning.recording.digest import REDUCED, Digest, digest, save
 from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 

@@ -1,17 +1,21 @@
-"""Read an uploaded digest (a recording reduced for display). It is untrusted, so every part is checked."""
+"""Read a file with a recording, or with its digest (the recording reduced for display), that is not trusted.
+
+Every part of it is checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from learning.file_error import FileError
 from learning.recording.analysis import COLUMNS
-from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, parsed
+from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, is_digest, parsed
 from learning.recording.recording import (
     MAX_COORDINATES,
     MAX_EPS,
@@ -20,6 +24,8 @@ from learning.recording.recording import (
     MAX_REASON_CHARACTERS,
     MAX_VECTORS,
     NORM_KINDS,
+    Recording,
+    from_file,
     known,
     lines,
     text,
@@ -35,6 +41,16 @@ REQUIRED = {
     *("keys", "lost_before", "lost_after"),
 }
 LARGEST = float(np.finfo(np.float32).max)
+
+
+def opened(path: str | Path) -> Recording | Digest:
+    """Read a file that holds a recording or a digest. Raises FileError as `checked` does, and OSError."""
+    return checked(Path(path).read_bytes())
+
+
+def checked(source: bytes) -> Recording | Digest:
+    """The recording or the digest in a file. For any other file, raise FileError with a one-line message."""
+    return checked_digest(source) if is_digest(source) else from_file(source)
 
 
 def checked_digest(source: bytes) -> Digest:

@@ -25,7 +25,7 @@ from geometry.norms import layer_norm, rms_norm
 from learning.file_error import FileError
 from learning.recording import massive
 from learning.recording.analysis import TableRow, measured, with_missing_columns
-from learning.recording.recording import MAX_VECTORS, Norm, Recording, from_file, parsed_description
+from learning.recording.recording import MAX_VECTORS, Norm, Recording, parsed_description
 from learning.safetensors import from_safetensors, to_safetensors
 from learning.untrusted_npz import MAX_UPLOAD_BYTES
 
@@ -251,12 +251,6 @@ def from_digest(data: bytes) -> Digest:
     rows = [with_missing_columns(dict(zip(columns, values, strict=True))) for values in about["values"]]
     special = frozenset(about["special"])
     return Digest(about["name"], rows, norms, words, about["skipped"], special, about["notice"])
-
-
-def opened(path: str | Path) -> Recording | Digest:
-    """Read a file that holds a recording or a digest. Raises FileError if it holds neither, and OSError."""
-    data = Path(path).read_bytes()
-    return from_digest(data) if is_digest(data) else from_file(data)
 
 
 def save(

@@ -9,7 +9,7 @@ import pytest
 import app
 from learning.convert.effect import Effect
 from learning.recording.analysis import COLUMNS, measured, with_effects
-from learning.recording.digest import opened
+from learning.recording.checked import opened
 from learning.recording.recording import Recording
 from learning.recording.report import table
 from tests.learning.recording import gpt2

@@ -1,13 +1,16 @@
 """The seven numbers of a digest show the same as the vectors themselves, for any width."""
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
 import pytest
 
 from geometry import Affine, Normalize, Pipeline
+from learning.file_error import FileError
 from learning.recording import digest as digests
-from learning.recording.digest import digest, from_digest, opened, reduced, save, to_file, widest
+from learning.recording.checked import opened
+from learning.recording.digest import digest, from_digest, reduced, save, to_file, widest
 from tests.learning.recording.norms import norm, recording
 
 CLOSE = {"rtol": 0, "atol": 2e-5}  # single precision, of coordinates near 10
@@ -71,6 +74,14 @@ def test_a_digest_comes_back(tmp_path):
     same_rows(opened(tmp_path / "digest").rows, found.rows)
     assert digest(opened(tmp_path / "recording")).rows == found.rows
     assert from_digest(to_file(back)).rows == back.rows, "it has been rounded once"
+
+
+def test_a_digest_of_an_older_version_is_refused_in_one_line(tmp_path):
+    found = digest(recording())
+    rows = [{name: value for name, value in row.items() if name != "turn_scaled"} for row in found.rows]
+    (tmp_path / "older").write_bytes(to_file(replace(found, rows=rows)))
+    with pytest.raises(FileError, match=r"^this reduced recording lacks the columns turn_scaled$"):
+        opened(tmp_path / "older")
 
 
 def same_rows(got, want):
