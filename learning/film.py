@@ -19,9 +19,7 @@ from learning.datasets import DataSet
 from learning.file_error import FileError
 from learning.models import model
 from learning.untrusted_npz import MAX_NUMBERS, npz_parts
-from learning.weights import bounded, finite, network_of, weights_text
-
-__all__ = ["Film", "from_npz", "json_table", "key", "network_of", "score", "to_npz", "weights_text"]
+from learning.weights import bounded, finite
 
 Array = np.ndarray
 

@@ -124,7 +124,8 @@ function hold(player, { hand }, point) {
 
 /** Set a parameter to the value nearest to `value` that its slider can have. @param {Player} player
  * @param {string} name @param {number} value */
-const put = (player, name, value) => player.set(name, fitting(value, parameterOf(player.recipe, name)));
+export const put = (player, name, value) =>
+  player.set(name, fitting(value, parameterOf(player.recipe, name)));
 
 /** Start to drag a point of a circle or sphere. Each move writes the point's index, the clock's time and the
  * point's new direction into one of the mark's slots. A slot is the list of the parameters of one `Put`.

@@ -10,7 +10,7 @@
 import { parameterOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 import { pointsOf } from "../engine/shown.mjs";
-import { dragging, fitting } from "./dragging.mjs";
+import { dragging, put } from "./dragging.mjs";
 /** @import { Hand, Mark } from "../engine/recipe.d.ts" */
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Player } from "./player.mjs" */
@@ -79,17 +79,10 @@ function handle(player, panel, layer) {
     let [left, top] = [event.clientX - box.left, event.clientY - box.top];
     if (panel.is3d) [left, top] = [within(left, box.width), within(top, box.height)]; // its axes stay
     const at = panel.point(left, top, start);
+    const angle = (Math.atan2(at[1], at[0]) * 180) / Math.PI;
     names(layer.hand).forEach((name, i) => {
-      const parameter = parameterOf(player.recipe, name);
-      player.set(
-        name,
-        fitting(
-          layer.hand?.kind === "turn"
-            ? turned((Math.atan2(at[1], at[0]) * 180) / Math.PI, parameter.min)
-            : at[i],
-          parameter,
-        ),
-      );
+      const turns = layer.hand?.kind === "turn";
+      put(player, name, turns ? turned(angle, parameterOf(player.recipe, name).min) : at[i]);
     });
   });
   panel.gd.append(element);

@@ -35,11 +35,7 @@ export function split(search, choices) {
  * converted to texts. @param {Record<string, unknown>} choices @param {Record<string, unknown>} others
  * @returns {Record<string, string>} */
 export const changes = (choices, others) =>
-  Object.fromEntries(
-    Object.entries(choices)
-      .map(([name, value]) => [name, String(value)])
-      .filter(([name, text]) => text !== String(others[name])),
-  );
+  Object.fromEntries(Object.entries(texts(choices)).filter(([name, text]) => text !== String(others[name])));
 
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // the same in components/language/link.py
 const MAX_CAMERA_DISTANCE = 100; // the largest absolute value of a coordinate, in sides of the axes' cube
@@ -103,7 +99,7 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/** The values of choices as texts, as a link has them. @param {Record<string, string | number>} chosen
+/** The values of choices as texts, as a link has them. @param {Record<string, unknown>} chosen
  * @returns {Record<string, string>} */
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));

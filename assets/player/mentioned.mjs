@@ -1,21 +1,15 @@
 // @ts-check
 /** The controls and numbers that a stop of the tour is about. While presenting, the page shows only these. */
 
-import { plainLabel } from "../dom.mjs";
+import { plain as withoutTags } from "./describe.mjs";
 /** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 /** @import { Stop } from "./tour.mjs" */
 
 const MAX_CONTROLS = 3; // a row of the caption; the sliders of a vector count as one
 
-/** A text without tags and character references, and with index digits as ordinary ones: "γ₁" becomes "γ1".
- * @param {string} html */
-const plain = (html) =>
-  html
-    .replaceAll(/<[^>]*>/g, "")
-    .replaceAll(/&#x([\da-f]+);/gi, (_, code) => String.fromCodePoint(parseInt(code, 16)))
-    .normalize("NFKC")
-    .trim();
+/** The text of a label's HTML, with index digits as ordinary ones: "γ₁" becomes "γ1". @param {string} html */
+const plain = (html) => withoutTags(html).normalize("NFKC");
 
 /** The texts in bold and the formulas of a stop, which name its controls. @param {string} html */
 const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/math>/gs) ?? []).map(plain));
@@ -25,7 +19,7 @@ const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/ma
  * @param {Choice | Parameter} control */
 function called(control) {
   const { symbol = "", vector = false, group = "" } = /** @type {Partial<Parameter>} */ (control);
-  const labels = [control.label, ...(vector ? [group] : [])].map((label) => plain(plainLabel(label)));
+  const labels = [control.label, ...(vector ? [group] : [])].map(plain);
   const words = labels.map((label) => label.split(" ")).filter((all) => all.length === 2);
   return [...labels, ...words.flat(), symbol].filter(Boolean);
 }

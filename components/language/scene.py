@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -69,23 +69,30 @@ def short(name: str, text: str, longest: int) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A choice of one of several options: the reader selects one.
+class BaseChoice:
+    """The base class of choices.
 
-    options  for each value the label that readers see
-    when     (the name of another choice, some of its values): the control is shown only if that choice has
-             one of these values
-    folded   whether the control is folded away at first
-
-    The other kinds of choices have `when` too, and all that have a control have `folded`.
+    when    (the name of another choice, some of its values): the control is shown only if that choice has one
+            of these values
+    folded  whether the control is folded away at first
     """
 
     name: str
     label: str
     default: Any
+    when: tuple[str, Sequence[str]] | None = field(default=None, kw_only=True)
+    folded: bool = field(default=False, kw_only=True)
+
+    def parse(self, text: str) -> Any:
+        """The value that a text in a link stands for. Raises WrongValue if the choice cannot have it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Choice(BaseChoice):
+    """A choice of one of several options. options: for each value the label that readers see."""
+
     options: Mapping[str, str]
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> Any:
         if text not in self.options:
@@ -95,57 +102,42 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(BaseChoice):
     """A choice of a whole number from `min` to `max`.
 
     of: names of other choices. When the reader changes one of them, this choice returns to its default.
     """
 
-    name: str
-    label: str
-    default: int
     min: int
     max: int
     step: int = 1
     of: Sequence[str] = ()
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)
 
 
 @dataclass(frozen=True)
-class Typed:
+class Typed(BaseChoice):
     """A choice whose value is a text that the reader types, of at most `longest` characters.
 
     The scene's `build` may raise `WrongValue` for it.
     """
 
-    name: str
-    label: str
-    default: str
     longest: int = 4000
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> str:
         return short(self.name, text, self.longest)
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Sentence(BaseChoice):
     """A choice whose value is one line of text, of at most `longest` characters, which must not be blank.
 
     The scene's `build` may raise `WrongValue` for it.
     """
 
-    name: str
-    label: str
-    default: str
     longest: int = 200
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> str:
         if not text.strip():
@@ -154,18 +146,13 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Several:
+class Several(BaseChoice):
     """A choice of any number of options. Its value lists the selected ones with commas between; "" if none.
 
     options: for each value the label that readers see.
     """
 
-    name: str
-    label: str
-    default: str
     options: Mapping[str, str]
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> str:
         words = text.split(",") if text else []
@@ -177,40 +164,32 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(BaseChoice):
     """A choice whose value names a result that was computed from other choices, such as a trained network.
 
     Its value is "" if there is no result. It has no control. of: the names of those other choices; when the
     reader changes one of them, the browser drops the result.
     """
 
-    name: str
-    label: str
-    of: Sequence[str]
-    longest: int = 4000
     default: str = ""
-    when: tuple[str, Sequence[str]] | None = None
+    of: Sequence[str] = field(kw_only=True)
+    longest: int = 4000
 
     def parse(self, text: str) -> str:
         return short(self.name, text, self.longest)
 
 
 @dataclass(frozen=True)
-class Picked:
+class Picked(BaseChoice):
     """A choice of one part of a result of training, by number, such as one network by its seed.
 
     Readers can also pick it with a click on a curve. of: the names of other choices; when the reader changes
     one of them, this choice returns to its default.
     """
 
-    name: str
-    label: str
-    default: int
     min: int
     max: int
     of: Sequence[str]
-    when: tuple[str, Sequence[str]] | None = None
-    folded: bool = False
 
     def parse(self, text: str) -> int:
         return whole(self.name, text, self.min, self.max)
@@ -274,7 +253,7 @@ class Scene:
     package: str
     build: Callable[..., Recipe]
     order: int = 100
-    choices: tuple[Choice | Whole | Typed | Sentence | Several | Result | Picked, ...] = ()
+    choices: tuple[BaseChoice, ...] = ()
     training: Training | None = None
     files: Callable[[Choices], Sequence[File | Stored]] = no_files
     tour_choice: str = ""

@@ -22,7 +22,8 @@ from components.web.routes import Access, route
 from components.web.security import BYTES, uploaded
 from components.web.server import find, request_query
 from learning.file_error import FileError
-from learning.film import Film, from_npz, key, to_npz, weights_text
+from learning.film import Film, from_npz, key, to_npz
+from learning.weights import weights_text
 
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 UNPACKING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up

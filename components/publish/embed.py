@@ -58,15 +58,12 @@ def add_routes(server: Flask) -> None:
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
     """Parse the query of an embed. Raises WrongValue for an unknown name or an invalid value."""
-    state = state_of(scene, _without(query, "autoplay"), tour=False)
-    autoplay = query.get("autoplay", "0")
+    rest = dict(query)
+    autoplay = rest.pop("autoplay", "0")
+    state = state_of(scene, rest, tour=False)
     if autoplay not in SWITCH:
         raise WrongValue("autoplay", f"autoplay={autoplay} is not 0 or 1", list(SWITCH))
     return Shown(state, autoplay == "1")
-
-
-def _without(query: Mapping[str, str], *names: str) -> dict[str, str]:
-    return {name: text for name, text in query.items() if name not in names}
 
 
 def embed(slug: str) -> Response:

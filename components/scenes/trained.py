@@ -42,7 +42,7 @@ def results(*of: str) -> tuple[Result, Result]:
 
     `of` are the names of the choices from which it was trained; a change of one of them drops the result.
     """
-    return Result("run", "stored run", of), Result("net", "network", of)
+    return Result("run", "stored run", of=of), Result("net", "network", of=of)
 
 
 def own(text: str, d: int) -> DataSet:

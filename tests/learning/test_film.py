@@ -8,9 +8,9 @@ import pytest
 
 from learning.datasets import DataSet, spiral
 from learning.file_error import FileError
-from learning.film import Film, from_npz, key, network_of, to_npz, weights_text
+from learning.film import Film, from_npz, key, to_npz
 from learning.network import MIDDLES, Network
-from learning.weights import MAX_LINK_CHARACTERS
+from learning.weights import MAX_LINK_CHARACTERS, network_of, weights_text
 
 NETWORK, STEPS = Network(2, 3, 2, 1), np.array([0, 10, 25, 100])
 

@@ -18,7 +18,7 @@ from components.training.recipes import film_for, fitting, recipe_of, shown
 from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
 from learning.file_error import FileError
-from learning.film import from_npz, json_table, key, to_npz, weights_text
+from learning.film import from_npz, json_table, key, to_npz
 from learning.majority import (
     BATCH_SEQUENCES,
     CLASSES,
@@ -32,7 +32,7 @@ from learning.majority import (
 from learning.shipped import film as shipped
 from learning.shipped import read
 from learning.training import train, trained
-from learning.weights import network_of
+from learning.weights import network_of, weights_text
 from tests.scenes.claims import said, stop, text
 from tools.films import majority as films
 
