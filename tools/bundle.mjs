@@ -8,7 +8,8 @@ import { build } from "esbuild";
 
 const ASSETS = fileURLToPath(new URL("../assets/", import.meta.url));
 const FOLDER = process.argv[2] ?? fileURLToPath(new URL("../node_modules/.modules/", import.meta.url));
-// the modules that pages load by their addresses
+// The modules that pages load by their addresses, also by dynamic imports. Their names have no hash, so that
+// a page that is older than the bundle still finds them.
 const ENTRIES = [
   "guest/dash_figure",
   "guest/kernel",
@@ -18,6 +19,7 @@ const ENTRIES = [
   "page/home",
   "page/reader",
   "page/recordings",
+  "page/search",
   "page/story",
   "player/training",
 ];

@@ -14,6 +14,7 @@ from normscape.figure import ENTRY
 
 TOOL = Path(__file__).parents[3] / "tools/bundle.mjs"
 ADDRESS = re.compile(r"/([a-z]+/\w+)\.mjs\b")
+DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)\.mjs"\)')
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,17 @@ def test_every_module_that_a_page_loads_is_in_the_bundle(bundled):
     for entry in entries:
         for name in modules.modules(entry):
             assert (bundled / f"{name}.mjs").is_file(), f"{entry} loads {name}"
+
+
+def test_modules_that_are_imported_later_keep_their_names(bundled):
+    """An open page that is older than the bundle still finds them."""
+    later = {
+        modules.import_path(path.relative_to(bundled).with_suffix("").as_posix(), name)
+        for path in bundled.rglob("*.mjs")
+        for name in DYNAMIC.findall(path.read_text("utf-8"))
+    }
+    assert {"page/attend", "page/search"} <= later
+    assert [name for name in later if not (modules.ASSETS / f"{name}.mjs").is_file()] == []
 
 
 def test_a_page_loads_few_files(bundled, monkeypatch):
