@@ -181,7 +181,10 @@ export class RecipeChanges {
       await this.#grip.free();
       if (stale()) return false;
       this.#wanted = null;
-      if (!answer) return this.#arrive();
+      if (!answer) {
+        player.notice("");
+        return this.#arrive();
+      }
       if (!answer.recipe) {
         state.begin();
         return this.#refuse(

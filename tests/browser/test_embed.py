@@ -212,6 +212,20 @@ def test_its_host_sets_its_state_and_hears_of_changes(host):
     until(frame, "p.params.eps === p.recipe.parameters.find(({ name }) => name === 'eps').value")
 
 
+def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
+    """It ends with "The picture is as it was.", which is then no longer true."""
+    page, frame = host(f"/embed/layernorm?{SMALL_2D}")
+    page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
+    until(frame, "p.ready")
+    send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
+    present = frame.evaluate("normscape.players[0].choices")
+    page.evaluate(send, {**present, "vectors": "1" * 9999})
+    expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
+    page.evaluate(send, {**present, "eps": 0.5})
+    until(frame, "p.params.eps === 0.5")
+    expect(frame.locator(".notice")).to_be_hidden()
+
+
 def test_it_follows_the_color_scheme_of_its_host_but_a_theme_in_the_link_holds(host):
     """An embed in a frame of another origin follows the host's scheme, unless its link names a theme.
 
