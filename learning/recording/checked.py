@@ -41,6 +41,7 @@ REQUIRED = {
     *("keys", "lost_before", "lost_after"),
 }
 LARGEST = float(np.finfo(np.float32).max)
+SIGNED = ("mean_written", "outlier_written")  # columns with shares, which may be negative
 
 
 def opened(path: str | Path) -> Recording | Digest:
@@ -100,7 +101,8 @@ def _check_row(columns: Sequence[str], row: Any) -> None:
         elif kinds[name] == "d":
             fits = type(value) is int and 0 <= value < 2**53
         else:
-            fits = type(value) in (int, float) and isfinite(value) and abs(value) <= LARGEST
+            least = -LARGEST if name in SIGNED else 0.0
+            fits = type(value) in (int, float) and isfinite(value) and least <= value <= LARGEST
         if not fits:
             raise FileError(f"{str(value)[:40]!r} is not a valid value of {name!r}")
     if not (given["path"] and given["d"] and given["vectors"] and given["kind"] in NORM_KINDS.values()):

@@ -231,6 +231,7 @@ HOSTILE_DIGESTS = {
     "no number": changed_digest(**rows_with("longest", None)),
     "a truth value": changed_digest(**rows_with("massive", True)),
     "a negative count": changed_digest(**rows_with("massive", -1)),
+    "a negative length": changed_digest(**rows_with("longest", -5.0)),
     "a huge number": changed_digest(**rows_with("size", 1e300)),
     "no dimension": changed_digest(**rows_with("d", 0)),
     "an unknown kind": changed_digest(**rows_with("kind", "BatchNorm")),
@@ -253,7 +254,7 @@ HOSTILE_DIGESTS = {
 
 
 def test_a_reduced_recording_is_opened(client):
-    key = opened(client, DIGEST).json["choices"]["own"]
+    key = opened(client, changed_digest(**rows_with("mean_written", -0.5))).json["choices"]["own"]
     recipe = client.get(f"/recipe/model?own={key}").json
     assert recipe["clouds"][0]["points"]["shape"][0] == 5
     row, *_ = csv.DictReader(io.StringIO(client.get(f"/recording/{key}.csv").text))
