@@ -105,7 +105,7 @@ LEADS_TO = {  # standard terms, and questions about using the app: the answer it
     "post-LN and pre-LN": "/words#preln",
     "rank of the Jacobian": "/words#rank",
     "Jacobian rank": "/jacobian",
-    "label smoothing": "/confidence#is-label-smoothing-the-same",
+    "label smoothing": "/confidence#is-label-smoothing-such-a-ceiling",
     "temperature of a softmax": "/words#temperature",
     "massive activation": "/words#massive",
     "residual": "/words#block",

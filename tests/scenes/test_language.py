@@ -335,7 +335,7 @@ CLAIMS = {
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
     "They give keys a height again, which the picture leaves out; one still sees which keys are corners of the hull.": heights_come_back,
     "It takes the keys from a space of four dimensions to one of three.": four_to_three,
-    "The table under the picture counts the keys of whole windows, stretches of 256 characters from texts that no model has learned from, with five models that have the division and five that only centre.": whole_windows,
+    "The table under the picture is about five models that have the division and five that only centre. It counts the keys of whole windows: stretches of 256 characters, from texts that no model has learned from.": whole_windows,
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "Yet their losses lie between 2.59 and 2.65, those of the others between 2.58 and 2.65": losses,
     "In four dimensions there is less room, which fits our larger shares.": less_room,

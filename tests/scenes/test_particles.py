@@ -396,7 +396,7 @@ CLAIMS = {
     "nGPT and peri-LN also stretch $a$ to length 1": equations,
     "We measured the time until half of the clusters are left, with post-LN as the unit (20 draws of 32 tokens on the circle; median and range): | norm | β = 9 | β = 1 | | --- | --- | --- | | pre-LN | 5.0 (3.4 to 9.2) | 2.3 (1.9 to 4.0) | | peri-LN | 4.9 (3.3 to 9.0) | 1.7 (1.4 to 2.5) | | nGPT | 0.96 (0.96 to 0.97) | 0.60 (0.51 to 0.67) |": clocks,
     "up to time 100 no token with pre-LN was farther than 0.08 from where post-LN has it at $\\log (1 + t)$, and none with peri-LN farther than 0.03 from nGPT. The median length at time 100 was 99.9 with pre-LN.": own_clock,
-    "With β = 1 the two paths separate. With β = 9 they stay nearly the same": clocks,
+    "With β = 1 the paths of pre-LN and post-LN separate. With β = 9 they stay nearly the same": clocks,
     "There are 32 tokens, but 20.7 clusters, as near ones count as one.": at_random,
     "What will the tokens have done at time 10?": plateau,
     "they are all in one point": plateau,
