@@ -26,10 +26,18 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def bundled(made, monkeypatch):
-    """Serve the modules from a bundle of the present sources; returns its folder."""
+    """Serve the modules from a bundle of the present sources; yields its folder."""
     monkeypatch.setattr(modules, "BUNDLED", made)
     monkeypatch.setattr(modules, "folders", modules.folders.__wrapped__)
-    return made
+    forget()
+    yield made
+    forget()
+
+
+def forget():
+    """Clear the caches that depend on the folders; otherwise later tests ask for chunks of this bundle."""
+    modules.names.cache_clear()
+    modules.version.cache_clear()
 
 
 def test_the_bundle_is_used_while_its_sources_are_unchanged(bundled, monkeypatch, tmp_path):
