@@ -46,6 +46,15 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter(
 }).map((e) => e.outerHTML.slice(0, 90))"""
 
 
+def test_a_notice_is_not_covered_by_the_button_of_the_tour(kept):
+    resize(kept, DESK)
+    visit(kept, "/fold")
+    player(kept, "p.notice('A long message. '.repeat(30))")
+    notice, button = box(kept, ".notice"), box(kept, ".head .on")
+    title = box(kept, ".head h1")
+    assert notice["y"] + notice["height"] <= button["y"] < title["y"] + title["height"]
+
+
 # The distance of each label from the centre of each large point of a 3D view, in sizes of that point.
 NEAREST_LABELS = """async () => {
   const { flat } = await import("/assets/engine/perspective.mjs");
