@@ -124,6 +124,8 @@ class Figure(anywidget.AnyWidget):
     ) -> None:
         self.scene: Scene = find(slug)
         self.known: tuple[Choices, Recipe] | None = None
+        if isinstance(controls, str):
+            raise WrongValue("controls", f"controls={controls!r} is not a list", [controls])
         shown = {} if controls is None else {"controls": ",".join(controls) or "0"}
         opening = self._read(_texts(state) | shown | {"theme": theme})
         self.set_trait("slug", slug)

@@ -110,6 +110,8 @@ def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, 
         Figure("knot")
     with pytest.raises(ValueError, match="no 'speed'"):
         Figure("fold", speed=2)
+    with pytest.raises(ValueError, match="controls='eps' is not a list"):
+        Figure("fold", controls="eps")
 
 
 def test_what_a_page_tells_comes_in_at_once(fig):
