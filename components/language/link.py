@@ -80,7 +80,8 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
     known = choices | readers.keys()
     for name in query:
         if name not in known:
-            raise WrongValue(name, f"the scene {scene.slug!r} has no {name!r}", sorted(known))
+            words = f"the scene {scene.slug!r} has no {name!r}; there are only {', '.join(sorted(known))}"
+            raise WrongValue(name, words, sorted(known))
     read = {name: readers[name](text) for name, text in query.items() if name not in choices}
     params = {name: read.pop(name, usual) for name, usual in recipe.defaults.items()}
     rest = {"progress": recipe.progress, "follow": recipe.follow} | read

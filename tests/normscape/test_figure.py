@@ -108,7 +108,7 @@ def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, 
     assert fig.state == before
     with pytest.raises(ValueError, match="no scene"):
         Figure("knot")
-    with pytest.raises(ValueError, match="no 'speed'"):
+    with pytest.raises(ValueError, match="no 'speed'; there are only camera, controls, eps, "):
         Figure("fold", speed=2)
     with pytest.raises(ValueError, match="controls='eps' is not a list"):
         Figure("fold", controls="eps")
