@@ -88,9 +88,9 @@ def _reach_redis(url: str) -> None:
             url, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
         ).ping()
     except ValueError as problem:
-        raise WrongSetting(f"REDIS_URL: {problem}") from None
-    except redis.AuthenticationError as problem:
-        raise WrongSetting(f"REDIS_URL: Redis refused the password, or needs one: {problem}") from None
+        raise WrongSetting(f"REDIS_URL is no address such as redis://host:6379/0: {problem}") from None
+    except redis.AuthenticationError:
+        raise WrongSetting("REDIS_URL: Redis refused the password, or needs one") from None
     except redis.ResponseError as problem:
         raise WrongSetting(f"REDIS_URL: Redis refused the connection: {problem}") from None
     except redis.RedisError as problem:

@@ -6,6 +6,8 @@ import argparse
 import errno
 import os
 import sys
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 # NumPy reads this at import. BLAS threads would take CPU time from other requests that is charged to no
@@ -82,6 +84,7 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         settings.check_storage(os.environ)
         default_host, default_port = settings.bind(os.environ)
         host, port = host or default_host, default_port if port is None else port
+        from components.training import runs
         from components.web import serve, stills
         from components.web.server import full_bundle_notice
 
@@ -102,6 +105,7 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
     print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
     if notice := full_bundle_notice():
         print(f"normscape: {notice}", file=sys.stderr)
+    threading.Thread(target=runs.expire, args=[threading.Event()], daemon=True).start()
     serve.run(sockets)
 
 
@@ -148,7 +152,9 @@ def main(arguments: list[str] | None = None) -> None:
 def message(wrong: Exception) -> str:
     """The line in which a failed command says why; after a wrong name or value, it lists those that exist."""
     if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
-        return f"{wrong.filename}: {wrong.strerror}"
+        folder = Path(wrong.filename).absolute().parent
+        missing = isinstance(wrong, FileNotFoundError) and not folder.is_dir()
+        return f"{wrong.filename}: {f'there is no folder {folder}' if missing else wrong.strerror}"
     allowed = wrong.allowed if isinstance(wrong, WrongValue) else None
     listed = ", ".join(map(str, allowed)) if isinstance(allowed, list) and len(allowed) <= MAX_LISTED else ""
     return str(wrong) if listed in str(wrong) else f"{wrong}; there are only {listed}"

@@ -51,7 +51,8 @@ def export(
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
-        raise WrongValue("out", f"{out.name} is none of {', '.join(EXPORT_SUFFIXES)}", list(EXPORT_SUFFIXES))
+        wrong = f"the name {out.name!r} does not end in one of {', '.join(EXPORT_SUFFIXES)}"
+        raise WrongValue("out", wrong, list(EXPORT_SUFFIXES))
     state = state_of(scene, query, tour=False)
     if out.suffix == ".gif" and look.fps > FASTEST_GIF:
         words = f"fps={look.fps}: a .gif has at most {FASTEST_GIF} frames a second, a .mp4 more"

@@ -33,6 +33,7 @@ from components.pages.shell import LEAD, Place, document, header, module, preloa
 from components.publish import bar
 from components.publish.plain import data_block
 from components.publish.shared_parts import compact, parts, with_references
+from components.publish.subcommand import CommandFailed
 from components.training.recipes import draft, state_of
 from components.web.server import bundle, contents, library_code, style_sheet
 from components.web.stills import draw
@@ -42,6 +43,7 @@ ENTRY = "page/attend"
 ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 FIRST = ("page/theme.js", "page/watch.js")  # scripts that run before the first paint
 OWN = (*FIRST, "page/style.css")
+STYLES = "theme.css"  # in the folder of every site
 GZIP_LEVEL = 6  # of 9: level 9 takes longer and saves 0.4 %, since most of it is base64
 # A recipe is written for each combination of a scene's choices, up to this many combinations. Choices that
 # would make more are varied one at a time.
@@ -53,7 +55,9 @@ SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
 
 
 def write(folder: Path, url: str = "") -> str:
-    """Write the site into a folder; returns a line for the terminal with its size. Raises OSError.
+    """Write the site into a folder; returns a line for the terminal with its size.
+
+    Raises CommandFailed if the folder contains something else than a site; OSError.
 
     url: the absolute address that the folder will have; "" if unknown. Without it, link previews have no
     pictures, because social networks only follow absolute addresses.
@@ -80,7 +84,7 @@ def write(folder: Path, url: str = "") -> str:
 def write_story(folder: Path) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises OSError.
+    Raises CommandFailed if the folder contains something else than a site; OSError.
     """
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
@@ -93,12 +97,18 @@ def write_story(folder: Path) -> str:
 def _shared(folder: Path, entries: Sequence[str]) -> None:
     """Write the files that several pages use: scripts, styles, fonts, and the drawing library.
 
-    entries: the modules from which pages start.
+    entries: the modules from which pages start. Raises CommandFailed, OSError.
     """
+    if folder.exists() and not folder.is_dir():
+        raise CommandFailed(f"{folder} is a file: name a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / STYLES).is_file():
+        raise CommandFailed(
+            f"{folder} contains other files: name a new or empty folder, or that of an older site"
+        )
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
-    _put(folder / "theme.css", style_sheet())
+    _put(folder / STYLES, style_sheet())
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():
         (folder / "lib" / name).write_bytes(data)

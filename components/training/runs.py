@@ -12,6 +12,8 @@ import logging
 import re
 import time
 from collections import Counter
+from contextlib import suppress
+from threading import Event
 from typing import Any
 
 from components.language.scene import Stored, WrongValue
@@ -21,6 +23,7 @@ from learning.file_error import FileError
 from learning.film import Film, from_npz, key, to_npz
 
 KEPT_DAYS = 30
+EXPIRY_SECONDS = 3600.0  # between two deletions of expired runs
 KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # a hash of a film, or a random key
 MAX_BYTES = 500 * 2**20  # of all runs together
 MIN_COUNTED_BYTES = 2**17  # a smaller run counts as this size, which limits the number of runs
@@ -78,10 +81,21 @@ def read(stored: Stored) -> Any:
         raise WrongValue(name, f"{name} {run} cannot be read: {problem}", "open its file again") from None
 
 
-def forget(*runs: str) -> None:
-    """Delete runs. Raises StoreUnavailable."""
+def forget(*runs: str) -> int:
+    """Delete runs; returns how many of them were stored. Raises StoreUnavailable."""
+    stored = len(LIST.get_many(runs))
     FILMS.delete(*runs)
     LIST.delete(*runs)
+    return stored
+
+
+def expire(stop: Event) -> None:
+    """Delete expired runs, now and each hour, until `stop` is set."""
+    while True:
+        with suppress(StoreUnavailable):
+            forget(*(name for name, entry in LIST.items().items() if _old(_run(entry))))
+        if stop.wait(EXPIRY_SECONDS):
+            return
 
 
 def _run(entry: bytes | None) -> Run:

@@ -30,7 +30,10 @@ GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a
 TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
 MAX_CLIENTS = 10_000  # clients whose debts are remembered
 MAX_CACHE_BYTES = 64 * 2**20  # of the responses that a process caches
-UNKNOWN_PROXY = "requests come through a proxy: set TRUSTED_PROXIES, else all of them count as one client"
+UNKNOWN_PROXIES = (
+    "TRUSTED_PROXIES is {}, but the header X-Forwarded-For of a request names {} addresses: if that many"
+    " proxies are in front of this server, set TRUSTED_PROXIES={}, else all readers count as one client"
+)
 
 
 class Busy(Exception):
@@ -106,19 +109,21 @@ class Budget:
 def add_budget(server: Flask, *, proxies: int) -> None:
     """Add a budget to a server, and the error responses for refused requests and an unavailable store.
 
-    Warns once if `proxies`, the number of trusted proxies, is 0 but requests come through a proxy: then all
-    clients count as one, because they have the proxy's address.
+    Warns once if a request seems to come through more proxies than `proxies`, the number of trusted ones:
+    then all clients would count as one, because they would have a proxy's address.
     """
-    server.extensions["budget"], warned = Budget(), bool(proxies)
+    server.extensions["budget"], warned = Budget(), False
     server.register_error_handler(Busy, refused)
     server.register_error_handler(StoreUnavailable, without_store)
 
     @server.before_request
     def warn() -> None:
         nonlocal warned
-        if not warned and "X-Forwarded-For" in request.headers:
+        addresses = request.headers.get("X-Forwarded-For", "")
+        named = addresses.count(",") + bool(addresses)
+        if named > proxies and not warned:
             warned = True
-            logging.getLogger(__name__).warning(UNKNOWN_PROXY)
+            logging.getLogger(__name__).warning(UNKNOWN_PROXIES.format(proxies, named, named))
 
 
 @contextmanager

@@ -138,7 +138,8 @@ def test_an_exported_page_holds_the_recorded_models(tmp_path):
 
 def test_a_missing_folder_is_named_without_an_error_number(tmp_path, refused):
     out = tmp_path / "nowhere" / "a.html"
-    assert refused("export", "fold", "--out", str(out)).endswith(f": {out}: No such file or directory\n")
+    told = refused("export", "fold", "--out", str(out))
+    assert told.endswith(f": {out}: there is no folder {out.parent}\n")
 
 
 def test_a_page_has_the_controls_that_its_link_names(tmp_path):

@@ -20,6 +20,16 @@ from components.web.server import contents
 from normscape import app
 
 
+@pytest.mark.parametrize("command", ["site", "story"])
+def test_a_folder_with_other_files_stays_as_it_is(tmp_path, capsys, command):
+    (tmp_path / "index.html").write_text("hi")
+    for folder, reason in ((tmp_path, "contains other files"), (tmp_path / "index.html", "is a file")):
+        with pytest.raises(SystemExit):
+            app.main([command, str(folder)])
+        assert reason in capsys.readouterr().err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["hi"]
+
+
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
     """All combinations of the first two choices get recipes, unless they are too many; the default first."""

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -22,10 +23,12 @@ from components.language.scene import Stored, Whole, WrongValue, scenes
 from components.pages import run_files
 from components.scenes.trained import SEEDS
 from components.training import runs, store
+from components.web import serve, stills
 from learning.film import Film, from_npz, key, to_npz
 from learning.network import Network
 from learning.training import most_checkpoints, train, trained
 from learning.untrusted_npz import MAX_NUMBERS, MAX_UPLOAD_BYTES
+from normscape import app as commands
 
 ROOT = Path(__file__).resolve().parents[3]
 BYTES = "application/octet-stream"
@@ -239,8 +242,29 @@ def test_a_run_whose_entry_cannot_be_read_is_deleted_when_the_next_comes(small, 
 
 def test_what_is_forgotten_is_gone_and_the_others_are_counted(small, kept):
     stays, gone = save(small, "stays"), save(small, "gone")
-    runs.forget(gone)
+    assert runs.forget(gone, "0" * 16) == 1
     assert set(runs.LIST.items()) == kept() == {stays}
+
+
+def test_expired_runs_are_deleted_though_nobody_stores_anything(small, kept, monkeypatch):
+    stays, gone = save(small, "stays"), save(small, "gone")
+    run = json.loads(runs.LIST.get(gone))
+    runs.LIST.set(gone, json.dumps(run | {"since": run["since"] - 86401 * runs.KEPT_DAYS}).encode())
+    stop = Event()
+    stop.set()
+    runs.expire(stop)
+    assert set(runs.LIST.items()) == kept() == {stays}
+    monkeypatch.setenv("CACHE_DIR", "/proc/nowhere")
+    runs.expire(stop)
+
+
+def test_a_server_deletes_expired_runs(monkeypatch):
+    begun = Event()
+    monkeypatch.setattr(runs, "expire", lambda stop: begun.set())
+    monkeypatch.setattr(stills, "draw_cards", lambda: None)
+    monkeypatch.setattr(serve, "run", lambda sockets: [each.close() for each in list(sockets.values())])
+    commands.serve("127.0.0.1", 0)
+    assert begun.wait(10)
 
 
 def test_health_names_what_is_full_or_away_and_nothing_else(client, kept, monkeypatch):

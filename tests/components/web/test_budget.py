@@ -286,14 +286,27 @@ def test_what_is_kept_or_cheap_is_for_those_who_owe_too(server):
     assert client.get("/recipe/layernorm?n=8", environ_overrides=other).status_code == 200
 
 
-@pytest.mark.parametrize(("proxies", "spent"), [("0", "127.0.0.1"), ("1", "192.0.2.9")])
-def test_behind_a_proxy_each_has_a_budget_if_the_proxy_is_known(monkeypatch, caplog, proxies, spent):
+READER, PROXY = "192.0.2.9", "10.0.0.3"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "spent", "warned"),
+    [
+        ("0", READER, "127.0.0.1", True),
+        ("1", READER, READER, False),
+        ("1", f"{READER}, {PROXY}", PROXY, True),
+        ("2", f"{READER}, {PROXY}", READER, False),
+    ],
+)
+def test_each_has_a_budget_if_all_proxies_are_known(monkeypatch, caplog, proxies, forwarded, spent, warned):
     monkeypatch.setenv("TRUSTED_PROXIES", proxies)
     server = app.create_app().server
     for _ in range(2):
-        server.test_client().get("/recipe/layernorm?n=9", headers={"X-Forwarded-For": "192.0.2.9"})
+        server.test_client().get("/recipe/layernorm?n=9", headers={"X-Forwarded-For": forwarded})
     assert list(server.extensions["budget"].debts) == [spent]
-    assert [r.getMessage() for r in caplog.records].count(budget.UNKNOWN_PROXY) == (proxies == "0")
+    warnings = [r.getMessage() for r in caplog.records if "TRUSTED_PROXIES" in r.getMessage()]
+    assert len(warnings) == warned
+    assert all(f"set TRUSTED_PROXIES={int(proxies) + 1}," in each for each in warnings)
 
 
 def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
