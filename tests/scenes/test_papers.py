@@ -11,9 +11,13 @@ from tests.scenes import (
     atlas,
     test_confidence,
     test_depth,
+    test_digits,
     test_drift,
+    test_ffn,
     test_heads,
+    test_labels,
     test_language,
+    test_layernorm,
     test_majority,
     test_outlier,
     test_rate,
@@ -165,6 +169,38 @@ def test_scores_of_trained_models():
         (
             test_heads.no_difference,
             "across heads raises the loss by 1.83 nats, one within a single head by 1.82",
+        ),
+        (
+            test_layernorm.points_come_nearer,
+            "two points of different means come nearer to each other; two of the same mean keep their distance",
+        ),
+        (test_layernorm.one_flat_direction, "The outputs are flat along $𝟏$ only"),
+        (test_language.losses, "2.59 and 2.65 nats without the division, and between 2.58 and 2.65 with it"),
+        (
+            test_heads.surfaces,
+            "A new text then cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned one; noise added 1.14, 1.16, 1.20 and 1.24 nats",
+        ),
+        (
+            test_depth.of_a_number_over_tokens,
+            "after LayerNorm the mean of this coordinate over the tokens is still shifted",
+        ),
+        (
+            test_ffn.narrow,
+            "loses about half of the points in five of 8 networks and all in three, and 66 or 83 % of the answers are right",
+        ),
+        (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
+        (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),
+        (
+            test_ffn.hardly_fewer_bits,
+            "from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6. On the sphere with 3 neurons it does fall, from 2.19 to 1.78",
+        ),
+        (
+            test_labels.smaller_steps,
+            "Of 128 networks of depth 4, 4 fit 32 points with random labels after 4,000 steps, and 32 after 20,000",
+        ),
+        (
+            test_digits.the_answer,
+            "classifies 95.6 % correctly, one with $u_\\varepsilon$ 97.2 %, and one with nothing between its layers 95.8 %",
         ),
         (test_majority.no_difference, "p = 0.08 with a learning rate of 0.001, and p = 0.85 with 0.01"),
     ],
