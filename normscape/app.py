@@ -155,9 +155,12 @@ def message(wrong: Exception) -> str:
         folder = Path(wrong.filename).absolute().parent
         missing = isinstance(wrong, FileNotFoundError) and not folder.is_dir()
         return f"{wrong.filename}: {f'there is no folder {folder}' if missing else wrong.strerror}"
-    allowed = wrong.allowed if isinstance(wrong, WrongValue) else None
-    listed = ", ".join(map(str, allowed)) if isinstance(allowed, list) and len(allowed) <= MAX_LISTED else ""
-    return str(wrong) if listed in str(wrong) else f"{wrong}; there are only {listed}"
+    if not (isinstance(wrong, WrongValue) and isinstance(wrong.allowed, list)):
+        return str(wrong)
+    listed = ", ".join(map(str, wrong.allowed))
+    if len(wrong.allowed) > MAX_LISTED or listed in str(wrong):
+        return str(wrong)
+    return f"{wrong}; there are only {listed}"
 
 
 def address(

@@ -2,7 +2,8 @@
 /**
  * Crowds: places in a view where several points are drawn on top of one another, so that a label must say how
  * many. The view is divided into a grid; points in the same cell or in neighbouring cells count as
- * coinciding. Mirrors geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
+ * coinciding. The player's state computes them (`crowdsOf`); the painter writes the numbers (`legible`).
+ * Mirrors geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
  *
  * @typedef {{place: number[], count: number, cloud: string}} Crowd the display coordinates of the place, the
  *   number of points there, and the name of their cloud

@@ -7,7 +7,7 @@
  * The types are generated from Python's dataclasses (tools/browser_types.py).
  */
 
-import { allPoints, chosen, shownPoints } from "./chosen.mjs";
+import { allPoints, shownIndices, shownPoints } from "./only.mjs";
 import {
   between,
   cloudOf,
@@ -48,7 +48,7 @@ export const MARKS = {
     const each = moment.each?.[mark.cloud];
     const ownStages = stages[mark.cloud];
     const n = sizeOf(recipe, mark.cloud);
-    const indices = chosen(mark, moment);
+    const indices = shownIndices(mark, moment);
     const upTo = (/** @type {number} */ s) =>
       each ? indices.map((i) => Math.min(s, each[i])) : Math.min(s, progress);
     const m = indices.length;
@@ -118,7 +118,7 @@ export const MARKS = {
   Profile(mark, moment) {
     const points = moment.at[mark.cloud];
     const d = points.length / sizeOf(moment.recipe, mark.cloud);
-    const indices = chosen(mark, moment);
+    const indices = shownIndices(mark, moment);
     const out = new Float32Array(indices.length * (d + 1) * 2).fill(NaN);
     indices.forEach((i, line) => {
       for (let j = 0; j < d; j++) out.set([j + 1, points[i * d + j]], (line * (d + 1) + j) * 2);
@@ -243,7 +243,7 @@ export function startsOf(mark, { recipe, stages, params }) {
  * moment */
 function way(mark, moment) {
   const { params, progress } = moment;
-  const indices = chosen(mark, moment);
+  const indices = shownIndices(mark, moment);
   const own = walk(mark, moment, indices, startsOf(mark, moment));
   const inputs = [own, progress, ...rowMovers(mark.rows).map((name) => params[name])];
   const known = ways.get(mark);

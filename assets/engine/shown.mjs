@@ -5,7 +5,7 @@
  * skip unchanged layers by identity.
  */
 
-import { chosen, sizeCanChange, withGaps } from "./chosen.mjs";
+import { shownIndices, sizeCanChange, withGaps } from "./only.mjs";
 import { gather, onlyOf, rowMovers, unpack } from "./engine.mjs";
 import { drawn, startsOf } from "./marks.mjs";
 import { measured } from "./measures.mjs";
@@ -123,7 +123,7 @@ export function valuesOf(mark, moment) {
   const shownNumbers = sizeCanChange(only)
     ? withGaps(numbers, 1, mark, moment)
     : only
-      ? gather(numbers, 1, chosen(mark, moment))
+      ? gather(numbers, 1, shownIndices(mark, moment))
       : numbers;
   const values =
     known?.values.length === shownNumbers.length &&

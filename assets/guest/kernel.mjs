@@ -14,9 +14,9 @@ import { h } from "../dom.mjs";
 import { supply } from "../player/source.mjs";
 import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";
-import { recipe } from "./made.mjs";
+import { recipe } from "./kernel_recipe.mjs";
 /** @import { Giver } from "./figure.mjs" */
-/** @import { Model } from "./made.mjs" */
+/** @import { Model } from "./kernel_recipe.mjs" */
 
 const MIN_LIGHT_TEXT = 0.5; // if the text is brighter than this (0 black, 1 white), the page counts as dark
 

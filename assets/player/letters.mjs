@@ -7,7 +7,7 @@
  * @typedef {CountReadout} Count
  */
 
-import { chosen } from "../engine/chosen.mjs";
+import { shownIndices } from "../engine/only.mjs";
 import { cloudOf } from "../engine/engine.mjs";
 import { h } from "../dom.mjs";
 /** @import { Moment, Recipe } from "../engine/engine.mjs" */
@@ -19,7 +19,7 @@ import { h } from "../dom.mjs";
  * @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
-  return chosen(r, { ...moment, at });
+  return shownIndices(r, { ...moment, at });
 }
 
 /** Add the texts of a recipe below the figure. A click on a letter follows (selects) its point; the arrow

@@ -9,7 +9,7 @@ import { resting } from "../../assets/page/resting.mjs";
 import { find } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
-import { recipe } from "../../assets/guest/made.mjs";
+import { recipe } from "../../assets/guest/kernel_recipe.mjs";
 import { plain, side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";

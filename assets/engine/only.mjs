@@ -24,7 +24,7 @@ export function shownPoints(mark, moment) {
   if (sizeCanChange(only)) return withGaps(allPoints(mark, moment), mark.rows.length, mark, moment);
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, mark.cloud);
-  const indices = chosen(mark, moment);
+  const indices = shownIndices(mark, moment);
   const own = stages[mark.cloud];
   const used = new Set(
     mark.rows.flatMap(stagesOf).map((stage) => (stage === null ? null : Math.min(stage, own.length - 1))),
@@ -46,7 +46,7 @@ export const sizeCanChange = (only) =>
 
 /** The indices, in a mark's cloud, of the points that the mark shows. @param {{only?: Only, cloud: string}}
  * mark @param {Moment} moment @returns {number[]} */
-export function chosen({ only, cloud }, moment) {
+export function shownIndices({ only, cloud }, moment) {
   const { recipe, stages, at, params, followed } = moment;
   const n = sizeOf(recipe, cloud);
   const those = (/** @type {(i: number) => boolean} */ asked) => {
@@ -78,6 +78,6 @@ export function chosen({ only, cloud }, moment) {
  * mark @param {Moment} moment */
 export function withGaps(numbers, k, mark, moment) {
   const out = new Float32Array(numbers.length).fill(NaN);
-  for (const i of chosen(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
+  for (const i of shownIndices(mark, moment)) for (let r = 0; r < k; r++) out[i * k + r] = numbers[i * k + r];
   return out;
 }
