@@ -76,10 +76,10 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     theme_help = "the colours; auto follows the page around the figure (default: auto)"
     parser.add_argument("--theme", choices=["auto", "light", "dark"], help=theme_help)
     side_px, look, gif_look = _number(int, MIN_SIDE_PX, MAX_SIDE_PX), Look(), gif.LOOK
-    width_help = f"width of a picture or video in pixels (default: {look.width}, of a .gif {gif_look.width})"
+    width_help = f"width of a .png, .pdf or video (default: {look.width} pixels, of a .gif {gif_look.width})"
     parser.add_argument("--width", type=side_px, help=width_help)
     height_help = (
-        f"height of a picture or video in pixels (default: {look.height}, of a .gif {gif_look.height})"
+        f"height of a .png, .pdf or video (default: {look.height} pixels, of a .gif {gif_look.height})"
     )
     parser.add_argument("--height", type=side_px, help=height_help)
     scale_help = (

@@ -59,7 +59,13 @@ def export(
         raise WrongValue("fps", words, {"max": FASTEST_GIF})
     if look.turn and out.suffix not in FILMS:
         raise WrongValue("turn", f"only a video can turn a slider, not {out.name}", list(FILMS))
+    settable = {"width", "height", "scale"} if out.suffix in PICTURES else set()
+    if out.suffix not in FILMS and (useless := sorted(look.set_by_caller - settable)):
+        name = useless[0]
+        raise WrongValue(name, f"{name}={getattr(look, name)}: {out.name} has no {name} to set", [])
     moments = frames(state, look) if out.suffix in FILMS else []
+    if assets and out.suffix != ".html":
+        raise WrongValue("assets", f"only .html files can share a folder, not {out.name}", [".html"])
     if changeable and out.suffix != ".html":
         raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])
     if out.suffix == ".html":
