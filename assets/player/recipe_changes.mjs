@@ -168,7 +168,10 @@ export class RecipeChanges {
     const player = this.#player;
     const state = this.#state;
     const tooLongWords = tooLong(changed, state.recipe.choices);
-    if (tooLongWords) return this.#refuse(`${tooLongWords}. The picture is as it was.`);
+    if (tooLongWords) {
+      if (!this.#wanted) state.begin();
+      return this.#refuse(`${tooLongWords}. The picture is as it was.`);
+    }
     if (!this.#wanted && this.#growth.takes(changed)) return this.#arrive();
     const choices = (this.#wanted = {
       ...(this.#wanted ?? state.choices),

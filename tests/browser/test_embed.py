@@ -213,12 +213,16 @@ def test_its_host_sets_its_state_and_hears_of_changes(host):
 
 
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
-    """It ends with "The picture is as it was.", which is then no longer true."""
+    """It ends with "The picture is as it was.", which is then no longer true; the state is not kept."""
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
     until(frame, "p.ready")
     send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
     present = frame.evaluate("normscape.players[0].choices")
+    page.evaluate(send, {**present, "vectors": "1" * 9999, "gamma1": 1.5})
+    expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
+    player(frame, "await p.choose({ n: '70' })")
+    assert player(frame, "p.params.gamma1") == 1
     page.evaluate(send, {**present, "vectors": "1" * 9999})
     expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
     page.evaluate(send, {**present, "eps": 0.5})
