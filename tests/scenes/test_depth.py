@@ -326,7 +326,7 @@ CLAIMS = {
     "There are four norms": the_setup,
     "the picture follows them, and their curve leaves its panel at the top": out_of_its_panel,
     "With $g = 1$ the size is 3.6 after 12 blocks (the draws range from 3.1 to 4.1).": sizes,
-    "Without a norm an update is roughly proportional to what the block reads: from the third block on it is about 1.4 times as large (medians of 20 draws). So sizes multiply: with $g = 1$ the size is 462 after 12 blocks (median of 20 draws with 64 numbers; they range from 236 to 1,062).": in_proportion,
+    "Without a norm an update is roughly proportional to the stream that the block reads: from the third block on, the update is about 1.4 times as large as this stream (medians of 20 draws). So sizes multiply: with $g = 1$ the size is 462 after 12 blocks (median of 20 draws with 64 numbers; they range from 236 to 1,062).": in_proportion,
     "from 40° at the first block to 17° at the last (64 numbers, branches of size 1, median of 20 draws). With post-LN the stream stays at size 1, and turns need not shrink: with 64 numbers and branches of size 1 the first block turns the stream by 42°, the last by 52°. Here, too, small branches make the last block turn it less than the first. With 64 numbers this needs branches of size 0.2 or less, with four numbers size 1 or less.": turns,
     "(12 blocks, branches of size 1; median and range of 20 draws with 64 numbers): | norm | median | range | | --- | --- | --- | | none | 5,041 | 525 to 115,900 | | LayerNorm | 4.5 | 3.3 to 5.6 | | post-LN | 0.93 | 0.47 to 3.3 |": gradients,
     "With four numbers single draws of post-LN lie between 0.01 and 185.": gradients,

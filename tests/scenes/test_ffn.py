@@ -551,8 +551,8 @@ CLAIMS = {
     "A neuron that is above 0 is *on*.": the_ranks,
     "If there are more than three neurons, the large picture shows the first three; with trained weights, the three that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
-    "on there, restricted to the space of the surface: two dimensions for the circle, three for the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
-    "- One less than full: the neurons that are on miss one direction. Where the piece contains a point and its mirror image along this direction, the two meet. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around the direction of this row.": the_ranks,
+    "*Full rank* is two on the circle, which lies in a plane, and three on the sphere. - Full rank: the piece is kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
+    "- One less than full: the neurons that are on do not see one direction. If two points of the piece differ only in this direction, they share their image; they are mirror images of each other. - Rank 1 on the sphere: only one row of $W_1$ counts, that of the neuron that is on. Points of the piece meet if they lie on one circle around the direction of this row.": the_ranks,
     "Nothing is lost exactly when no piece contains two points that its own neurons cannot tell apart.": the_ranks,
     "nothing of the circle is lost once the shift is at least $1/\\sqrt 2 = 0.71$, although each neuron is off somewhere "
     "until the shift is $\\sqrt 2 = 1.41$. Nothing of the sphere is lost once it is at least "
@@ -564,7 +564,7 @@ CLAIMS = {
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
     "On the circle each of our 8 seeds with 12 neurons keeps all points apart; on the sphere 4 of the 8 lose something, 1.9 % at most.": drawn_and_wide,
-    "that part of the surface is one *piece*, even if it lies in several places": pieces_in_several_places,
+    "Points where the same neurons are on form one *piece* of the surface, even if it lies in several places.": pieces_in_several_places,
     "At the tilt and shift of the first picture, ReLU takes arcs with a total length of 1.03 to a single point; GELU makes of these arcs curves with a total length of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "Each row of the table is about 8 networks with different seeds; a single share of right answers is their median.": the_task,
@@ -577,7 +577,7 @@ CLAIMS = {
     "On the circle the entropy of the patterns goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6 "
     "(median of 8 seeds). On the sphere it falls with 3 neurons only, from 2.19 to 1.78.": hardly_fewer_bits,
     "on the sphere with 9 neurons the share of lost points goes from 0.4 % to 7.6 % (median of 8 seeds).": what_wide_ones_lose,
-    "With 9 neurons on the circle the hidden layer keeps $y$ and $-y$ apart, and the answers do not. A *spread* is the root mean square distance of all images from their mean. In the hidden layer the images of $y$ and $-y$ lie 1.84 spreads apart, of 2 at most; the answers lie 0.02 spreads apart (median of 8 seeds).": nothing_lost_with_nine,
+    "With 9 neurons on the circle the hidden layer keeps $y$ and $-y$ apart, and the answers do not. A *spread* is the root mean square distance of all images from their mean. In the hidden layer the images of $y$ and $-y$ lie 1.84 spreads apart, and 2 is the most that is possible. Their answers lie 0.02 spreads apart (median of 8 seeds).": nothing_lost_with_nine,
     "for all of them. At half that length the shift of the first picture takes 53 % of the circle to one point; at the norm's length 9 %; at twice that length nothing.": other_lengths,
     "Pink ones lie on an axis, and another point has fallen onto each. Both black arcs are at the "
     "origin.": against_the_planes,

@@ -500,8 +500,8 @@ CLAIMS = {
     "ten runs each, and without projection the network took three times as many steps to learn the task.": the_papers_training,
     "The paper reports 17,000 steps, in 1,000 epochs of 80,000 sequences, 6,000 a step. These numbers disagree: 1,000 such epochs have 14,000 steps.": the_papers_training,
     "would reach 0 after 10,000 epochs; the training stops after 1,000, when the rate is still 0.0009": their_rate,
-    "This schedule is our own: as many steps as the paper reports, 17,000, from 80,000 sequences, with 256 sequences a step and "
-    "a rate that falls from 0.001 to 0; two seeds of each norm, four of LayerNorm. The losses at the end: "
+    "It has as many steps as the paper reports, 17,000. Each step uses 256 of 80,000 sequences, and the learning rate falls from "
+    "0.001 to 0. We trained four seeds of LayerNorm and two of each other norm. The losses at the end: "
     "| norm before attention | loss of each seed | | --- | --- | "
     f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
     f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
@@ -510,7 +510,7 @@ CLAIMS = {
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "so all that it can know of a sequence is how often each of the 20 classes occurs.": the_task,
-    "All queries are drawn with one fixed length, so large that they stand outside nearly all keys throughout the training. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
+    "All queries are drawn with the same length, outside nearly all keys, so that only their directions count. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,

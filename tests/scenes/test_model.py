@@ -583,7 +583,7 @@ CLAIMS = {
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that "
     "centres has at least one.": flat_directions,
-    "along the three directions $v$ of the picture, its coordinates along the three vectors $\\gamma \\odot v$": the_axes,
+    "Before the gain it needs the coordinates along the three directions $v$ of the picture. After the gain it needs those along the three vectors $\\gamma \\odot v$": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,
     "What four trained models do **SmolLM2-135M-Instruct, a language model with RMSNorm.**": four_models,
