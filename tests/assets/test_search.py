@@ -124,6 +124,17 @@ LEADS_TO = {  # standard terms, and questions about using the app: the answer it
     "is √d always right": "/scores#the-condition",
     "what does centring remove": "/layernorm#height-and-distance-are-lost",
     "dimension of the sphere": "/layernorm#one-direction-becomes-flat-not-two",
+    "train": "/words#train",
+    "train a network": "/words#train",
+    "how do I train": "/words#train",
+    "how do I train a network here": "/words#train",
+    "null space": "/confidence?tour=5",
+    "learning rate": "/rate",
+    "what is weight decay": "/words#optimiser",
+    "what is an eigenvalue": "/words#eigenvalue",
+    "KL divergence": "/words#divergence",
+    "median": "/words#median",
+    "is the output always of length √d": "/layernorm#what-ε-leaves",
     "stereographic": "/norms#a-point-with-k-blocks-lies-on-a-product-of-k-spheres",
 }
 

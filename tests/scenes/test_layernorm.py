@@ -286,6 +286,14 @@ def neither_mean_nor_spread():
         assert np.abs(recipe.cloud("points").stages(known | moved)[1] - before).max() > 0.1
 
 
+def length_of_an_output():
+    for recipe in every():
+        for eps in (0.0, 1e-5, 0.1):
+            x, _, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": eps})
+            size = np.linalg.norm(z[x.std(1) > EXACT], axis=1) / np.sqrt(x.shape[1])
+            assert (size < 1).all() if eps else np.allclose(size, 1, rtol=0, atol=1e-9)
+
+
 def one_flat_direction():
     for recipe in every():
         start, fallen, _, z, *_ = recipe.cloud("points").stages(recipe.defaults | {"eps": 0.0})
@@ -440,6 +448,7 @@ CLAIMS = {
     r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ that version affects vectors whose $\sigma$ is near or below 0.00001; PyTorch's version affects those whose $\sigma$ is near or below 0.003.": where_it_stands,
     "### Does the order of the steps matter? Yes. **Normalise, then centre**: the points lie in the plane, but those whose mean was not 0 lie inside the circle": the_order_of_the_steps,
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
+    r"So before $\gamma$ and $\beta$ an output has the length $\sqrt d$ if $\varepsilon = 0$, and is shorter otherwise.": length_of_an_output,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
     r"Two sliders make the changes of the first two rows, for all points: **scale c** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ neither moves a point from **unit sphere** on. With RMSNorm both can.": neither_mean_nor_spread,
