@@ -1,1 +1,4 @@
-"""Small networks and language models: data sets, training, weights at checkpoints (films), and analysis."""
+"""Small neural networks: data sets, training, weights at checkpoints (films), analysis.
+
+The subpackages record and convert the norms of other people's models.
+"""

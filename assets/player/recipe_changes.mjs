@@ -224,10 +224,10 @@ export class RecipeChanges {
   }
 }
 
-/** The default values of those choices that must be reset because they depend (`of`) on a changed one, such
- * as a result that was computed from it. @param {Record<string, string>} changed @param {Recipe} recipe
+/** The default values of the choices that depend (`of`) on a changed choice and so must be reset, such as the
+ * choice of a trained network after a change of the data. @param {Record<string, string>} changed @param {Recipe} recipe
  * @returns {Record<string, string>} */
 function defaultsAfter(changed, recipe) {
-  const invalid = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
-  return Object.fromEntries(invalid.map((c) => [c.name, String(c.default)]));
+  const dependent = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
+  return Object.fromEntries(dependent.map((c) => [c.name, String(c.default)]));
 }

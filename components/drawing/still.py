@@ -133,7 +133,8 @@ def _counts(
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     """For each view, the box in pixels (x, y, width, height) that it takes in the picture.
 
-    The layout is the same as in the page's style sheet.
+    The layout is much like that of the page's style sheet. If the first view is not wide, there are at most
+    three.
     """
     main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
     if len(views) > 1 and views[0].wide:

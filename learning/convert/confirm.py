@@ -6,6 +6,7 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -72,17 +73,17 @@ def floating_point_tensors(found: Any) -> list[Tensor]:
 
 
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
-    """The relative difference max |a − b| / max |a| between the outputs of two models.
+    """The relative difference between the outputs of two models.
 
-    one, other: the output tensors a of one model and b of the other. The result is the largest of their
-    relative differences; 0 if there are none.
+    one, other: the output tensors of the two models. A pair of tensors a, b has the relative difference
+    max |a − b| / max |a|. The result is the largest of all pairs: 0 without tensors, NaN if one is NaN.
     """
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
         for a, b in zip(one, other, strict=True)
         if a.numel()
     ]
-    return max(each, default=0.0)
+    return float(np.max(each, initial=0.0))  # Python's `max` could lose a NaN
 
 
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
@@ -124,7 +125,7 @@ def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str
         with Float64():
             graph = trace(folded, in_float64(args), in_float64(kwargs))
         means = [call.mean for call in graph.norms if (call.module, "centring") in keys]
-        return max(difference(before, floating_point_tensors(graph.output)), *means, 0.0)
+        return float(np.max([difference(before, floating_point_tensors(graph.output)), *means]))
 
     if not draft.folds or differs(draft.folds) <= bound:
         return draft.plan()

@@ -406,7 +406,7 @@ def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: eac
 
 
 def _name(model: Any) -> str:
-    """The model's name according to its configuration, or else the name of its class."""
+    """The last part of the model's name or path in its configuration, or else the name of its class."""
     said = str(getattr(getattr(model, "config", None), "name_or_path", "") or "")
     return said.rstrip("/").rpartition("/")[2] or type(model).__name__
 

@@ -42,12 +42,13 @@ class Source:
 
     title         the model's display name
     package       the package and its version, as "name==version"
+    licence       the model's licence, as the page names it
     model         the model's folder or file in the package
     text          the name of the text file in films/
     text_notice   what the text is, for the notice of sources
     by_line       whether the model reads each line of the text separately
     tokenizer     for a package without a tokenizer: a function (package folder, model folder) that writes one
-                  into the model folder
+                  into a copy of the model's folder
     """
 
     title: str

@@ -124,7 +124,7 @@ def scatter(n: int) -> Array:
 
 
 def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
-    """Labels of the places where axes are shuffled, and the horizontal scale of costs with its ticks."""
+    """Labels of the places where axes are shuffled, lines between them, and the horizontal scale of costs."""
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
     at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])

@@ -98,8 +98,8 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
     """The affine map from `width` numbers to a pair (x, v): the point x of the sliders, and a direction v.
 
-    v is a linear function of the numbers. Its matrix is the sum of the matrices `terms` (2d, width), each
-    multiplied by the slider of that name.
+    The numbers are multiplied by a matrix (2d, width): the sum of the matrices in `terms`, each multiplied by
+    the slider of that name. Its upper half should be 0, because x comes from the sliders alone.
     """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 

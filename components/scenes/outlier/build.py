@@ -1,5 +1,7 @@
 """Recipe of the outlier scene: one number is added to x₁ of all points, then a norm is applied.
 
+With the choice "smollm2" the points are recorded vectors of a language model.
+
 For LayerNorm with d = 3 the direction 𝟏 points up in the picture. With d = 4 the picture shows the hyperplane
 Σx = 0.
 """
@@ -123,7 +125,10 @@ def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
 
 
 def guides(d: int, centred: bool, show: Rows) -> list[Part]:
-    """Guides: the sphere or circle on which the outputs lie, the x₁ axis, and the limit of the outputs."""
+    """Guides: the sphere or circle on which the outputs lie, the positive x₁ axis, the limit of the outputs.
+
+    For LayerNorm with d = 3, also the plane Σx = 0 and the line along 𝟏.
+    """
     end, flat = limit(d, centred), d == 3 and centred
     parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
     if flat:

@@ -372,9 +372,9 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """A readout named `label` and its cloud `name`: of a million random keys, how many are within θ of q.
+    """The cloud `name` and its readout `label`: of a million random keys, how many are within θ of q.
 
-    It is the expected number, for each stage, with keys of d independent components.
+    The readout is the expected number at each stage, for keys with d independent components.
     """
     cosine = np.cos(np.radians(THETA_DEGREES))
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]

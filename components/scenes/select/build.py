@@ -216,10 +216,11 @@ def colors(which: str, score: Row, size: float) -> Color:
 def picture(
     show: Rows, color: Color, score: Row, reach: float, hand: Carry | Follow, *, few: bool
 ) -> tuple[Mark, ...]:
-    """Marks of the keys, of the key that the query selects, and of a proof about the followed (selected) key.
+    """Marks of the keys, of the key with the highest score, and of a proof about the followed key.
 
-    The proof shows that a query can select that key, or that the key is an average of others. Keys that no
-    query can select are hollow.
+    The proof shows that a query can give the followed key the highest score, or that this key is an average
+    of others. Keys that no query can select are hollow. few: whether there are so few keys that they can be
+    drawn larger.
     """
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)

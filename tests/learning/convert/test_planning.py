@@ -218,6 +218,15 @@ def test_gain_and_shift_that_stay(run, verdict, reason):
     assert answer.verdict == verdict and reason in answer.reason
 
 
+def test_a_difference_of_nan_is_not_lost():
+    one = [torch.ones(2), torch.ones(2)]
+    for k in range(2):
+        other = [torch.ones(2), torch.ones(2)]
+        other[k][0] = torch.nan
+        assert difference(one, other) != difference(one, other)
+    assert difference([], []) == 0
+
+
 def test_a_group_norm_centres_each_group():
     model = Blocks(lambda m, x: m.head(m.group((x + m.linears[0](x)).reshape(-1, D))))
     (norm,) = plan(model, IDS).norms
