@@ -453,7 +453,7 @@ CLAIMS = {
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
     r"Two sliders make the changes of the first two rows, for all points: **scale c** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ neither moves a point from **unit sphere** on. With RMSNorm both can.": neither_mean_nor_spread,
     r"**One direction becomes flat, not two.**": one_flat_direction,
-    "One source expects two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
+    "Anonymous authors (2025) expect two eigenvalues near 0 in the covariance of the results. There is one, whatever the cloud, as long as the points differ in enough directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,
     r"Only its distance changes, to $\sqrt 3$ for all.": to_the_root_of_three,
     r"This point is $(5, 8, 2)$. Its mean is 5, so it falls to $(0, 3, -3)$. There $\sigma = \sqrt{(0 + 9 + 9)/3} = \sqrt 6 \approx 2.449$, and $3 / 2.449 \approx 1.225$. Find $(0, 1.225, -1.225)$ in the table under the picture.": by_hand,
