@@ -603,9 +603,9 @@ CLAIMS = {
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1": boxes,
     "so the sum of the others is minus the sum of its own block.": ties,
     "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
-    "It permutes eight axes of a trained model; a dot shows by how much one shuffle raises the loss. The scrubber leads through the kinds of shuffle. **Within a single head** only axes of that head change places. **Within every head** axes of every head do, and stay in their head. **Across heads** axes change places with axes of other heads.": how_it_was_done,
+    "It permutes eight axes of a trained model; a dot shows by how much one shuffle raises the loss. The scrubber leads through the kinds of shuffle. **Within a single head** all eight are axes of one head. **Within every head** two axes of each head change places with each other. **Across heads** two axes of each head change places with axes of other heads.": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
-    "A shuffle swaps four pairs of axes. Within a single head these are the eight axes of that head. Within every head, each head swaps one pair of its axes. Across heads, two axes of each head change places with axes of other heads. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
+    "A shuffle swaps four pairs of axes. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table).": by_arithmetic,
     "(means of five models): | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | "
     "| LayerNorm's output | 1.82 | 1.82 | 1.83 | | what enters $W_O$ | 0.71 | 0.67 | 0.64 | "
@@ -619,7 +619,7 @@ CLAIMS = {
     "### Shuffled within a single head Another picture: what it costs to shuffle coordinates within a single head, at six places of a trained model's first layer": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
-    "The dots, which are of the first model, have means of 1.71 nats within a single head, 1.78 within each and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
+    "The dots, which are of the first model, have means of 1.71 nats within a single head, 1.78 within every head and 1.75 across heads. (Over the five models it is 1.82, 1.82 and 1.83.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "has the pattern of the last two rows as well: zero within heads, something across.": before_training,
     "it would not matter which head averages a value, and the shuffles would cost nothing": by_arithmetic,
     "They cost 0.24 nats in the first layer. Untrained heads also differ by chance, but less depends on it: there the same shuffles move the predictions by a divergence of 0.05, in the trained models by 0.28 (means of five models).": different_heads,

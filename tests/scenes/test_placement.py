@@ -358,7 +358,7 @@ CLAIMS = {
     "A norm sees the direction alone: divided by their lengths, the points of all paths lie on the sphere.": on_the_sphere,
     "# Four places for a norm": sizes,
     "A token with 64 numbers runs through 24 blocks of attention and MLP with random weights. Lengths are divided by $\\sqrt d$, so the sphere of the norm has the radius 1.": sizes,
-    "The drawing keeps the token's length (on the logarithmic scale of the axis), the angle by which each block turns it and its angle to the start": keeps,
+    "The drawing shows three things truly: the token's length (on the logarithmic scale of the axis), the angle by which each block turns it, and its angle to the start.": keeps,
     "All four paths have the same weights and the same start.": sizes,
     "medians of 20 seeds; thin dotted lines": sizes,
     "moves the token a small part α = 0.05 of the way there, and normalises the result. So the branch always reads a token of length 1.": small_step,

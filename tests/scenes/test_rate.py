@@ -242,7 +242,7 @@ CLAIMS = {
     "With gradient descent and without weight decay no step shortens $w$, so the path leads outwards.": pythagoras,
     "From $L(cw) = L(w)$ for all $c > 0$ it follows that moving along $w$ changes nothing, so the gradient has no part there. It also follows that twice the length means half the gradient": orthogonal,
     "$$\\lVert w' \\rVert^2 = \\lVert w \\rVert^2 + \\eta^2 \\lVert \\nabla L \\rVert^2.$$": pythagoras,
-    "Let $g$ be the gradient where $w$ has length 1. A step turns $w$ by the angle whose tangent, $\\tan$, is $\\eta \\lVert g \\rVert / \\lVert w \\rVert^2$.": pythagoras,
+    "Let $g$ be the gradient where $w$ has length 1. A step turns $w$ by the angle $\\arctan(\\eta \\lVert g \\rVert / \\lVert w \\rVert^2)$.": pythagoras,
     "Decay multiplies $w$ by $1 - \\eta\\lambda$ in each step": the_law,
     "If $\\lVert g \\rVert$ is the same in all steps, decay and noise balance exactly where $$\\lVert w \\rVert^4 = \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda - \\eta \\lambda^2} \\approx \\frac{\\eta\\, \\lVert g \\rVert^2}{2 \\lambda}.$$": the_law,
     "A random $\\lVert g \\rVert$ makes the length fluctuate. For a small $\\eta\\lambda$ it stays near this value": the_law,

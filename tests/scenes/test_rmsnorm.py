@@ -295,7 +295,7 @@ def orthogonal_to_ones():
 
 CLAIMS = {
     "adds vectors whose mean is 0, RMSNorm gives what LayerNorm would": only_centred_parts,
-    "in each of the 116 norms of four models, 95 of 100 vectors are less than 4.6° away from the hyperplane. In each, the 95th percentile of this angle is smaller than it would be for random vectors without a preferred direction; the median is smaller in 101 of the norms. Three of the models have LayerNorm": orthogonal_to_ones,
+    "We measured the 116 norms of four trained models. In each norm, 95 of 100 vectors are less than 4.6° away from the hyperplane. Random vectors without a preferred direction lie farther away: the 95th percentile of their angles is larger than in any of the norms, and their median is larger than in 101 of them. Three of the models have LayerNorm": orthogonal_to_ones,
     "Two pictures of one cloud in $d = 3$": two_pictures,
     "The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and points up. The violet sphere has "
     r"radius $\sqrt 3$. That is the length of $𝟏$, so the line meets the sphere at the two orange "
