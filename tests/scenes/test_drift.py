@@ -365,7 +365,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "The spread of the picture is that of its 16 letters; the spread of the table is larger, because it uses the letters of six passages.": farther_apart,
+    "The picture takes the spread of its 16 letters. The table takes that of the letters of six passages, which is larger.": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
