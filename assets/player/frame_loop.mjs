@@ -33,7 +33,8 @@ export class FrameLoop {
   #request = 0;
   #lastFrame = 0; // time of the previous frame in milliseconds; 0 at rest
   #restTimer = 0;
-  /** Whether frames can be drawn: since the first panel shows the recipe, or without WebGL at once. */ living = false;
+  /** Whether frames can be drawn: when the first panel shows the recipe, without WebGL at once. */
+  living = false;
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
   /** @type {() => void} updates the description for screen readers */ describe = () => {};

@@ -225,8 +225,8 @@ export class RecipeChanges {
 }
 
 /** The default values of the choices that depend (`of`) on a changed choice and so must be reset, such as the
- * choice of a trained network after a change of the data. @param {Record<string, string>} changed @param {Recipe} recipe
- * @returns {Record<string, string>} */
+ * choice of a trained network after a change of the data. @param {Record<string, string>} changed
+ * @param {Recipe} recipe @returns {Record<string, string>} */
 function defaultsAfter(changed, recipe) {
   const dependent = recipe.choices.filter((c) => c.of?.some((name) => name in changed));
   return Object.fromEntries(dependent.map((c) => [c.name, String(c.default)]));
