@@ -18,6 +18,10 @@ import { sizeOf } from "../engine/engine.mjs";
 
 const THEMES = ["auto", "light", "dark"];
 
+// parameters that other sites add to links to track readers, such as utm_source and fbclid; the same in
+// components/language/link.py
+const TRACKING = /^(utm_.*|[a-z]*clid)$/;
+
 /** Split a query into the choices that it sets, everything else that it sets, and error messages. @param
  * {string} search @param {Record<string, string | number>} choices the defaults of the scene's choices, by
  * name */
@@ -25,7 +29,9 @@ export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are ordinary names here
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));
   const rest = /** @type {Record<string, string>} */ (Object.create(null));
-  const query = new URLSearchParams(search);
+  const query = new URLSearchParams(
+    [...new URLSearchParams(search)].filter(([name]) => !TRACKING.test(name)),
+  );
   const twice = new Set([...query.keys()].filter((name) => query.getAll(name).length > 1));
   for (const [name, text] of query) (Object.hasOwn(choices, name) ? chosen : rest)[name] = text;
   return { chosen, rest, wrong: [...twice].map((name) => `${name} is given more than once`) };

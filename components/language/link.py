@@ -27,6 +27,7 @@ DECIMAL_NUMBER = re.compile(
 )  # the same as in link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
 CAMERA_DECIMALS = Decimal("0.0001")  # of camera coordinates
+TRACKING = re.compile(r"utm_.*|[a-z]*clid")  # such as utm_source and fbclid; the same as in link.mjs
 Build = Callable[[Scene, Choices], Recipe]
 
 
@@ -54,9 +55,14 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A query's pairs (name, value) as a dict. Raises WrongValue if a name occurs more than once."""
+    """A query's pairs (name, value) as a dict, without those that other sites add to links to track readers.
+
+    Raises WrongValue if a name occurs more than once.
+    """
     query: dict[str, str] = {}
     for name, text in pairs:
+        if TRACKING.fullmatch(name):
+            continue
         if name in query:
             raise WrongValue(name, f"{name} is given more than once", "once")
         query[name] = text

@@ -30,7 +30,7 @@ from components.pages.shell import Place, to
 def unknown(slug: str, place: Place) -> html.Main:
     close = closest_scene(slug)
     hint = html.P(["Did you mean ", to(place, scenes()[close]), "?"]) if close else None
-    words = [html.H1("There is no such scene"), html.P(f"There is no page /{slug}."), hint]
+    words = [html.H1("There is no such page"), html.P(f"There is no page /{slug}."), hint]
     return html.Main([*words, html.A("All scenes", href=place.home)], className="gallery")
 
 

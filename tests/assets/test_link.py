@@ -349,6 +349,13 @@ def test_both_accept(node, search):
     assert compare(node, LAYERNORM, search) == set()
 
 
+def test_what_other_sites_add_to_a_link_is_ignored(node):
+    search = "?utm_source=x&fbclid=1&fbclid=2&gamma1=2"
+    got = in_browser(node, LAYERNORM, usual(LAYERNORM), search)
+    assert got["wrong"] == [] and got["state"]["params"]["gamma1"] == 2
+    assert link.once(parse_qsl(search.removeprefix("?"))) == {"gamma1": "2"}
+
+
 def test_a_wrong_value_leaves_the_others(node):
     got = in_browser(node, LAYERNORM, usual(LAYERNORM), "?gamma1=99&gamma2=1.5")
     assert len(got["wrong"]) == 1 and "gamma1=99" in got["wrong"][0]
