@@ -1,12 +1,11 @@
 """Still pictures: any state of a recipe as SVG, for the gallery and for browsers without WebGL.
 
 Marks are projected with the camera of the figure, and drawn in the order of their kinds, from surfaces to
-labels. Points have the depth cues of
-`components.drawing.depth`. A surface of triangles is drawn in one of three ways. If it has one colour, all
-triangles are in one SVG path and have the same orientation, so that where they overlap a translucent colour
-does not add up. If it is a `Sheet` coloured by value, it is drawn in quadrangles, the nearest last; in
-animated thumbnails these are larger. Any other surface coloured by value must be convex: only its front faces
-are drawn and, if it is opaque, points behind them are left out.
+labels. Points have the depth cues of `components.drawing.depth`. A surface of triangles is drawn in one of
+three ways. If it has one colour, all triangles are in one SVG path and have the same orientation, so that
+where they overlap a translucent colour does not add up. If it is a `Sheet` coloured by value, it is drawn in
+quadrangles, the nearest last; in animated thumbnails these are larger. Any other surface coloured by value
+must be convex: only its front faces are drawn and, if it is opaque, points behind them are left out.
 """
 
 from __future__ import annotations

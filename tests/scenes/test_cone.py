@@ -426,7 +426,7 @@ CLAIMS = {
     "Trained networks with six norms, of which the first cannot fold, reach 8 (median of 32).": as_many_folds,
     "With **norms in a row on one circle** there are two dimensions and five layers, each followed by a norm.": on_the_circle,
     "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin; the sliders count in tenths, so 3 means 0.3. A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
-    "The norm sends both points of a ray to one place. So pieces of the circle come to lie on one another; the pieces in one direction are its *strands*. Each norm makes their number at most twice as large.": most_sheets,
+    "The norm sends both points of a ray to one place. So pieces of the circle come to lie on one another. The *strands* of a direction are the pieces that a ray in this direction crosses. Each norm makes their number at most twice as large.": most_sheets,
     "After a norm all points are on the right half of the circle. So where the curve crosses the line, a point is on the ray: each crossing is one strand.": sheet_by_sheet,
     "The numbers beside the picture are the largest number of strands in any direction, and the largest number that is possible after as many norms.": most_sheets,
     "? The first norm has folded the circle: two strands. How many can five norms in a row make? - 10 - 25 - * 32 Each norm doubles the strands at most.": one_fold,

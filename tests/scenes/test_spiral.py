@@ -346,9 +346,9 @@ CLAIMS = {
     "halves, and 98.5 % of the answers are correct.": while_it_learns,
     "The peak near step 3,600 is different: the loss jumps from 0.01 to 0.88, where the gradient "
     "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
-    "The 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
+    "On the second sphere the 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
     "none has.": the_fold,
-    "By step 1,044, 15 of them have turned. Within the drop the gradient is longest at step 1,008: 2.7, "
+    "Earlier in the drop, at step 1,044, 15 of the 20 had turned. Within the drop the gradient is longest at step 1,008: 2.7, "
     "against 0.05 on the plateau (the median).": the_fold,
     "the marked points account for only 19 % of the fall (this network).": their_share,
     "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "

@@ -255,7 +255,7 @@ CLAIMS = {
     r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
     r"The left half of the circle is folded onto the right half.": left_onto_right,
     "Now one threshold finds both heaps, if $a$ is well below $t$. With $t = 1$ it classifies 98.1 % of the days correctly for $a = 0.3$, but for $a = 0.9$ no more than before the layer (the first year shown).": well_below,
-    "Far from the mean, its distance must be $(t + a)/(t - a)$ times that of the hot day: 3 times for $a = 0.5, t = 1$, about 1.9 times for $a = 0.3$.": farther_from_the_mean,
+    "Of two days far from the mean, the cold one must be $(t + a)/(t - a)$ times as many degrees from it as the hot one: 3 times for $a = 0.5, t = 1$, about 1.9 times for $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     "The last two numbers below the picture show this margin.": a_hundred_percent,
     "### Two heaps, one threshold Extreme days are at both ends of the circle. The dashed line cuts off the hot ones; the cold ones are lost.": the_cold_ones_are_lost,
