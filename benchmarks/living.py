@@ -22,8 +22,8 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.bench import ROOT, serving
 from tools.browser import ARGUMENTS, find
 
-# the last commit in which React drew each page first, and all panels before any could move
-BEFORE = "14b2568"
+# the last commit whose pages loaded each JavaScript module as a file of its own
+BEFORE = "2866815f"
 PATHS = ("/layernorm", "/spiral", "/embed/shear")
 PATIENCE = 180_000  # milliseconds
 WATCH = """(() => {
