@@ -348,7 +348,7 @@ CLAIMS = {
     "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
     "On the second sphere the 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
     "none has.": the_fold,
-    "Earlier in the drop, at step 1,044, 15 of the 20 had turned. Within the drop the gradient is longest at step 1,008: 2.7, "
+    "15 of them had turned by step 1,044. Within the drop the gradient is longest at step 1,008: 2.7, "
     "against 0.05 on the plateau (the median).": the_fold,
     "the marked points account for only 19 % of the fall (this network).": their_share,
     "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "
