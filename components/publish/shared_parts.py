@@ -31,18 +31,24 @@ def parts(value: Any) -> dict[str, Path]:
 
 
 def _walk(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
-    if _is_short(value) or len(text := compact(value)) < SHORTEST:
+    if not (text := _long_json(value)):
         return
     yield text, path
     for name, part in _inner(value):
         yield from _walk(part, (*path, name))
 
 
-def _is_short(value: Any) -> bool:
-    """Whether a value is None, a number, or a text so short that its JSON is shorter than SHORTEST."""
-    if isinstance(value, str):
-        return LONGEST_LETTER * len(value) + 2 < SHORTEST
-    return value is None or isinstance(value, float | int)
+def _long_json(value: Any) -> str:
+    """The JSON of a value; "" if it has fewer than SHORTEST characters.
+
+    Numbers, None and the shortest texts are not written for this, because most values are numbers.
+    """
+    if value is None or isinstance(value, float | int):
+        return ""
+    if isinstance(value, str) and LONGEST_LETTER * len(value) + 2 < SHORTEST:
+        return ""
+    text = compact(value)
+    return text if len(text) >= SHORTEST else ""
 
 
 def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -57,7 +63,7 @@ def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
 
     If a part is replaced, the parts inside it are not considered.
     """
-    if _is_short(value) or len(text := compact(value)) < SHORTEST:
+    if not (text := _long_json(value)):
         return value
     if text in default_parts:
         return {SAME: default_parts[text]}

@@ -45,7 +45,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable."""
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
-    listed = {other: _run(entry) for other, entry in LIST.items().items()}
+    listed = _listed()
     before = listed.pop(name, None)
     if before and before["trained"] >= trained:  # uploading a trained run again does not demote it
         run = before | {"since": run["since"]}
@@ -93,9 +93,14 @@ def expire(stop: Event) -> None:
     """Delete expired runs, now and each hour, until `stop` is set."""
     while True:
         with suppress(StoreUnavailable):
-            forget(*(name for name, entry in LIST.items().items() if _old(_run(entry))))
+            forget(*(name for name, run in _listed().items() if _old(run)))
         if stop.wait(EXPIRY_SECONDS):
             return
+
+
+def _listed() -> dict[str, Run]:
+    """The list of runs, by key. Raises StoreUnavailable."""
+    return {name: _run(entry) for name, entry in LIST.items().items()}
 
 
 def _run(entry: bytes | None) -> Run:

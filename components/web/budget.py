@@ -91,9 +91,9 @@ class Budget:
                 self._start_next()
 
     def _dues(self) -> dict[str, float]:
-        """What each client owes, in seconds; the client that owes least has the next turn.
+        """The debt of each client in seconds, plus PLACE_PRICE for each request that waits or is computed.
 
-        Each request of the client that waits or is computed adds PLACE_PRICE.
+        The client that owes least has the next turn.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         return {client: self.owed(client) + PLACE_PRICE * clients.count(client) for client in set(clients)}

@@ -1,4 +1,4 @@
-"""What a recording leaves out is said, with the reason; and recording never breaks the model's own call."""
+"""Modules that a recording leaves out, with the reasons; recording never breaks the model's own call."""
 
 import pytest
 import torch
