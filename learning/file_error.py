@@ -1,11 +1,31 @@
-"""The error that readers of untrusted files and links raise."""
+"""The error that readers of untrusted files and links raise, and checks before a file is read."""
 
 import json
+from pathlib import Path
 from typing import Any
+
+from learning.memory import free_bytes
 
 
 class FileError(ValueError):
     """Raised for an invalid file or link, with a one-line message that says what is wrong."""
+
+
+def readable(path: str | Path) -> Path:
+    """The path of a file that can be read whole, which a device such as /dev/zero or a pipe cannot.
+
+    Raises FileError unless it is a regular file that is smaller than the free memory. Raises OSError if there
+    is no such file.
+    """
+    path = Path(path)
+    if "\0" in str(path):
+        raise FileError("the name of a file cannot contain the character NUL")
+    size = path.stat().st_size
+    if not path.is_file():
+        raise FileError(f"{path} is {'a folder' if path.is_dir() else 'a device or a pipe'}, not a file")
+    if size > (free := free_bytes()):
+        raise FileError(f"{path} has {size / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free")
+    return path
 
 
 def strict_json(text: str | bytes) -> Any:

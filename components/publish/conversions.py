@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
+from learning.file_error import readable
 
 PURPOSE = "to convert a model"
 TEXT = "the text that both models read (default: a short one that comes with Normscape)"
@@ -112,5 +113,5 @@ def _certify(asked: argparse.Namespace) -> None:
 def _text(path: Path | None) -> str | None:
     if path is None:
         return None
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with readable(path).open(encoding="utf-8", errors="replace") as file:
         return file.read(MAX_TEXT_CHARACTERS)

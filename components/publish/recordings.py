@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
+from learning.file_error import readable
 from learning.recording.analysis import TableRow, measured, with_effects
 from learning.recording.checked import opened
 from learning.recording.digest import REDUCED, Digest, digest, save
@@ -107,7 +108,7 @@ def _record(asked: argparse.Namespace) -> None:
 
 def _words(path: Path) -> str:
     """The text of a file. Raises CommandFailed if it has more than MAX_TEXT_BYTES, or is not UTF-8."""
-    if path.stat().st_size > MAX_TEXT_BYTES:
+    if readable(path).stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB: shorten it (only its beginning would be read)"
         )

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from learning.convert.checkpoint import Checkpoint, NotConverted, one_line_errors
 from learning.convert.effect import NO_TARGET
+from learning.file_error import readable
 from learning.recording.pretrained import longest_input
 
 DEFAULT_TEXT = Path(__file__).with_name("sample.txt")
@@ -104,7 +105,7 @@ def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> di
     if path is None:
         return {}
     with one_line_errors(f"{path} cannot be read as safetensors"):
-        found: dict[str, Any] = load_file(path)
+        found: dict[str, Any] = load_file(readable(path))
     for name, tensor in found.items():
         if name not in drawn:
             takes = ", ".join(drawn) or "text alone"

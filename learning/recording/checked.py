@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from learning.file_error import FileError
+from learning.file_error import FileError, readable
 from learning.recording.analysis import COLUMNS
 from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, is_digest, parsed
 from learning.recording.recording import (
@@ -46,7 +46,7 @@ SIGNED = ("mean_written", "outlier_written")  # columns with shares, which may b
 
 def opened(path: str | Path) -> Recording | Digest:
     """Read a file that holds a recording or a digest. Raises FileError as `checked` does, and OSError."""
-    return checked(Path(path).read_bytes())
+    return checked(readable(path).read_bytes())
 
 
 def checked(source: bytes) -> Recording | Digest:

@@ -94,6 +94,27 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
 
 
 @pytest.mark.servers
+def test_a_device_is_refused_where_a_file_is_read(folder, tmp_path, capsys):
+    device, out = tmp_path / "device", ["--out", tmp_path / "out"]
+    device.symlink_to("/dev/null")  # reading it ends, so that this test ends also if it fails
+    text = ["--text", folder / "text.txt"]
+    odd = tmp_path / "odd"
+    odd.mkdir()
+    (odd / "config.json").symlink_to("/dev/null")
+    for asked in (
+        ("report", device),
+        ("model", device),
+        ("record", folder, "--text", device, *out),
+        ("record", device, *text, *out),
+        ("record", odd, *text, *out),
+        ("convert", folder, "--text", device, *out),
+        ("convert", odd, *out),
+        ("certify", folder, folder, "--inputs", device),
+    ):
+        assert "is a device or a pipe, not a file" in refused(capsys, *asked)
+
+
+@pytest.mark.servers
 def test_a_report_on_another_model_is_refused(folder, tmp_path, capsys):
     text = folder / "text.txt"
     own = tmp_path / "own.safetensors"
