@@ -14,7 +14,11 @@ def test_a_file_that_can_be_read_whole(tmp_path, monkeypatch):
     os.mkfifo(pipe)
     device.symlink_to("/dev/zero")
     assert readable(str(file)) == file
-    for path, reason in {tmp_path: "a folder", pipe: "a device or a pipe", device: "a device or a pipe"}.items():
+    for path, reason in {
+        tmp_path: "a folder",
+        pipe: "a device or a pipe",
+        device: "a device or a pipe",
+    }.items():
         with pytest.raises(FileError, match=f"^{path} is {reason}, not a file$"):
             readable(path)
     with pytest.raises(FileNotFoundError):
