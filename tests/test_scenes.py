@@ -13,7 +13,7 @@ import app
 from components.drawing.figure import document
 from components.drawing.projection import project
 from components.language.framing.extent import SPHERE_ROLES
-from components.language.marks import Counted, Line, Mesh, Points, Support, SupportDisc, Trail
+from components.language.marks import Line, Mesh, Points, PropertySelection, Support, SupportDisc, Trail
 from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
@@ -175,7 +175,7 @@ def test_what_layers_show_is_finite(scene):
             points = layer.points(recipe.moment(recipe.defaults, progress))
             if layer.draws == "field":
                 points = layer.values(recipe.moment(recipe.defaults, progress))
-            whole = layer.draws != "line" and not isinstance(getattr(layer, "only", None), Counted)
+            whole = layer.draws != "line" and not isinstance(getattr(layer, "only", None), PropertySelection)
             wrong = ~np.isfinite(points) if whole else np.isinf(points)
             where = f"{wrong.sum()} of {wrong.size} numbers of {type(layer).__name__} of {layer.cloud!r}"
             keep("finite", scene.slug, points.size > 0 and not wrong.any(), f"{where}, progress {progress}")
@@ -247,7 +247,7 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
             for progress in range(len(recipe.stages)):  # the clouds remember their stages
                 at, here = recipe.moment(params, progress, followed=recipe.follow), view.at(progress, params)
                 for mark in (mark for mark in points if mark.opacity_at(progress) > 0):
-                    if isinstance(mark, Points) and isinstance(mark.only, Counted):
+                    if isinstance(mark, Points) and isinstance(mark.only, PropertySelection):
                         mark = replace(mark, only=None)
                     flat = flat_on(here, mark, at)
                     assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (query, name, end, progress, mark)

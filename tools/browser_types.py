@@ -119,7 +119,7 @@ def text() -> str:
     """The full contents of recipe.d.ts."""
     parts = [data(kind) for kind in DATA]
     parts += [data(kind) for kind in get_args(hands.Hand)]
-    parts += [data(kind) for kind in (selections.Highest, *get_args(selections.Counted))]
+    parts += [data(kind) for kind in (selections.Highest, *get_args(selections.PropertySelection))]
     parts += [f"export type {name} = {type_of(alias)};\n" for name, alias in ALIASES.items()]
     parts += [union(Mark, MARKS, mark_tags), union(recipe.Readout, READOUTS, readout_tags)]
     return "\n".join([HEADER, *parts])

@@ -44,7 +44,7 @@ export const changes = (choices, others) =>
   Object.fromEntries(Object.entries(texts(choices)).filter(([name, text]) => text !== String(others[name])));
 
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // the same in components/language/link.py
-const MAX_CAMERA_DISTANCE = 100; // the largest absolute value of a coordinate, in sides of the axes' cube
+const MAX_CAMERA_COORDINATE = 100; // the largest absolute value of a coordinate, in sides of the axes' cube
 const MIN_CAMERA_DISTANCE = 1e-3; // between the eye and the point at which it looks, in the same unit
 
 /**
@@ -154,14 +154,14 @@ function parseCamera(text) {
     : null;
 }
 
-/** Whether numbers are a camera that a link can have: three or six numbers of at most MAX_CAMERA_DISTANCE,
+/** Whether numbers are a camera that a link can have: three or six numbers of at most MAX_CAMERA_COORDINATE,
  * with the eye at least MIN_CAMERA_DISTANCE away from the point at which it looks. @param {number[]} numbers
  */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (
     [3, 6].includes(numbers.length) &&
-    numbers.every((v) => Math.abs(v) <= MAX_CAMERA_DISTANCE) &&
+    numbers.every((v) => Math.abs(v) <= MAX_CAMERA_COORDINATE) &&
     x * x + y * y + z * z >= MIN_CAMERA_DISTANCE * MIN_CAMERA_DISTANCE
   );
 }

@@ -54,12 +54,13 @@ def _stages(recipe: Recipe) -> None:
         )
     if not 0 <= recipe.progress <= last:
         refuse("progress", f"{recipe.progress} is outside its range", f"take 0 to {last}")
-    points = len((_named(recipe, recipe.table.cloud) if recipe.table else recipe.clouds[0]).points)
+    points = len((_table_cloud(recipe, recipe.table.cloud) if recipe.table else recipe.clouds[0]).points)
     if not 0 <= recipe.follow < max(points, 1):
         refuse("follow", f"there is no point {recipe.follow}", f"take 0 to {points - 1}")
 
 
-def _named(recipe: Recipe, name: str) -> Cloud:
+def _table_cloud(recipe: Recipe, name: str) -> Cloud:
+    """The cloud that a table names. Raises WrongRecipe if there is none."""
     check_known("table", "cloud", name, [c.name for c in recipe.clouds])
     return recipe.cloud(name)
 

@@ -18,7 +18,7 @@ from geometry.softmax import softmax
 
 Array = np.ndarray
 Params = Mapping[str, float]
-# how many numbers a cloud may cache as stages for earlier parameters
+# a cloud's cache of stages is emptied once it holds this many numbers
 MAX_CACHED_NUMBERS = 50_000
 
 
@@ -47,7 +47,7 @@ class Cloud:
         if stages is None:
             start = self.place.stages(self.points.astype(float), params)[-1]
             stages = self.pipeline.stages(start, params)
-            # each entry counts as many numbers as the new one
+            # all entries have the same size
             if len(self._stage_cache) * sum(stage.size for stage in stages) >= MAX_CACHED_NUMBERS:
                 self._stage_cache.clear()
             self._stage_cache[values] = stages
@@ -105,13 +105,13 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Row:
-    """A display coordinate of a point, as a linear form: ⟨weights, point⟩ + offset.
+    """A display coordinate of a point: the affine function ⟨weights, point⟩ + offset, or a quotient of two.
 
     weights  numbers, or entries that depend on parameters
-    stage    the form is applied to the point at this stage; if None, to the current point
+    stage    the function is applied to the point at this stage; if None, to the current point
     offset   the number that is added
-    over     another row whose value divides this one, for a central projection, such as the stereographic
-             projection from 4D to 3D; None for no division
+    over     another row, whose value divides that of this row, for a central projection, such as the
+             stereographic projection from 4D to 3D; None for no division
     """
 
     weights: Sequence[float] | Entries
@@ -212,10 +212,10 @@ class Moment:
         Each point has a query of its own. stage: the stage at which the points are taken; None for the
         current points.
         """
-        if (cloud, stage) not in self._known:
+        if (cloud, stage) not in self._largest_weights:
             keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]
-            self._known[cloud, stage] = selection.largest_weights(keys)
-        return self._known[cloud, stage]
+            self._largest_weights[cloud, stage] = selection.largest_weights(keys)
+        return self._largest_weights[cloud, stage]
 
     def certificate(self, cloud: str) -> selection.Certificate:
         """Whether a query can select the followed point as a key, with the numbers that prove the answer."""
@@ -225,7 +225,7 @@ class Moment:
         return self._certificates[cloud]
 
     @cached_property
-    def _known(self) -> dict[tuple[str, int | None], Array]:
+    def _largest_weights(self) -> dict[tuple[str, int | None], Array]:
         return {}
 
     @cached_property
@@ -238,9 +238,9 @@ def project(
 ) -> Array:
     """The coordinates (*batch, N, k) at which points are drawn: the values of the k rows in `show`.
 
-    points: (*batch, N, m), the current points. If a row has more than m weights, only the first m count.
-    stages: the points at each stage, for rows with a fixed stage; without them, such rows apply to `points`
-    too.
+    points: (*batch, N, m), the current points. If a row has more weights than the points have coordinates,
+    the superfluous weights are ignored; if fewer, the superfluous coordinates. stages: the points at each
+    stage, for rows with a fixed stage; without them, such rows apply to `points` too.
     """
     first, weights = show[0], [row.vector(params) for row in show]
     # a single matrix product is only possible if all rows read the same points, with as many weights each

@@ -1,4 +1,4 @@
-"""The last step in building a recipe: it is validated, then ranges are computed for axes that have none."""
+"""The last step in building a recipe: it is validated, then the ranges and zooms of its axes are computed."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """A copy of the recipe that is ready to be shown: all of its axes have ranges.
+    """A copy of the recipe that is ready to be shown: all axes have ranges, and guides fit into the picture.
 
     Raises WrongRecipe if the recipe is invalid.
     """

@@ -1,4 +1,4 @@
-"""The pages that are not scenes: their titles, and the scene and state that their preview pictures show."""
+"""The home page, the story and the glossary: titles, and the scenes and states in their preview pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from components.language.story import story
 
 HOME_TITLE = "See what normalisation does to space"
-HOME_STATE = {
+HOME_STATE = {  # state of the scene `layernorm` in the figure of the home page
     "eps": "0",
     "gamma1": "1.2",
     "gamma2": "1.7",
@@ -22,6 +22,8 @@ SPHERE_STATE = {"eps": "0", "progress": "3"}  # state of the scene `layernorm` w
 
 @dataclass(frozen=True)
 class FrontPage:
+    """A page's title, and the scene (by slug) and state (as a query) that its preview picture shows."""
+
     title: str
     slug: str
     query: Mapping[str, str]

@@ -20,7 +20,7 @@ from components.language.recipe import Parameter, Recipe
 from components.language.scene import Choices, Scene, WrongValue
 
 THEMES = ("auto", "light", "dark")
-MAX_CAMERA_DISTANCE = 100.0  # in scene units; the scene's cube has side 1
+MAX_CAMERA_COORDINATE = 100.0  # largest absolute value of a coordinate, in sides of the axes' cube
 MIN_CAMERA_DISTANCE = 1e-3  # from the camera to the point that it looks at
 DECIMAL_NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
@@ -82,19 +82,19 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})
     recipe = build(scene, chosen)
-    readers = _readers(scene, recipe, len(scene.text.tour) if tour else 0)
-    known = choices | readers.keys()
+    parsers = _parsers(scene, recipe, len(scene.text.tour) if tour else 0)
+    known = choices | parsers.keys()
     for name in query:
         if name not in known:
             words = f"the scene {scene.slug!r} has no {name!r}; there are only {', '.join(sorted(known))}"
             raise WrongValue(name, words, sorted(known))
-    read = {name: readers[name](text) for name, text in query.items() if name not in choices}
+    read = {name: parsers[name](text) for name, text in query.items() if name not in choices}
     params = {name: read.pop(name, usual) for name, usual in recipe.defaults.items()}
     rest = {"progress": recipe.progress, "follow": recipe.follow} | read
     return State(scene, recipe, chosen, params, **rest)
 
 
-def _readers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
+def _parsers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[str], Any]]:
     """For each name that a link may contain, except choices: the function that parses its value.
 
     These functions raise WrongValue for an invalid value. stops: the number of the tour's stops; for 0, a
@@ -162,13 +162,13 @@ def _whole(name: str, low: int, high: int, text: str) -> int:
 def _camera(text: str) -> tuple[float, ...]:
     numbers = tuple(map(_number, text.split(",")))
     if not _is_camera(numbers):
-        words = f"camera={text} is not three numbers, or six, within ±{MAX_CAMERA_DISTANCE:g}"
+        words = f"camera={text} is not three numbers, or six, within ±{MAX_CAMERA_COORDINATE:g}"
         raise WrongValue("camera", words, "x,y,z of the eye, and of what it looks at")
     return numbers
 
 
 def _is_camera(numbers: Sequence[float]) -> bool:
-    if len(numbers) not in (3, 6) or not all(abs(x) <= MAX_CAMERA_DISTANCE for x in numbers):
+    if len(numbers) not in (3, 6) or not all(abs(x) <= MAX_CAMERA_COORDINATE for x in numbers):
         return False
     x, y, z = (a - b for a, b in zip(numbers, numbers[3:] or (0, 0, 0), strict=False))
     return x * x + y * y + z * z >= MIN_CAMERA_DISTANCE * MIN_CAMERA_DISTANCE
@@ -195,13 +195,13 @@ def _controls(known: Sequence[str], text: str) -> tuple[str, ...] | None:
 
 def write(state: State) -> str:
     """The query string of a state, with its "?"; "" if every value is the default."""
-    recipe, query = state.recipe, _others(state.scene, state.choices)
+    recipe, query = state.recipe, _changed_choices(state.scene, state.choices)
     for p in recipe.parameters:
-        query |= _put(p.name, state.params[p.name], p.value, partial(within, p))
-    query |= _put("progress", state.progress, recipe.progress)
+        query |= _number_entry(p.name, state.params[p.name], p.value, partial(within, p))
+    query |= _number_entry("progress", state.progress, recipe.progress)
     if state.follow != recipe.follow:
         query["follow"] = str(state.follow)
-    query |= _seen(state.camera) if state.camera else {}
+    query |= _camera_entry(state.camera) if state.camera else {}
     query |= {"theme": state.theme} if state.theme else {}
     if state.controls is not None:
         query["controls"] = ",".join(state.controls) or "0"
@@ -214,10 +214,11 @@ def key(scene: Scene, choices: Choices) -> str:
 
     It has no "?", and is "" if all are defaults. assets/player/source.mjs computes the same key.
     """
-    return _encoded(_others(scene, choices))
+    return _encoded(_changed_choices(scene, choices))
 
 
-def _others(scene: Scene, choices: Choices) -> dict[str, str]:
+def _changed_choices(scene: Scene, choices: Choices) -> dict[str, str]:
+    """The choices that are not defaults, as texts."""
     return {c.name: str(choices[c.name]) for c in scene.choices if str(choices[c.name]) != str(c.default)}
 
 
@@ -226,7 +227,9 @@ def _encoded(query: Mapping[str, str], safe: str = "") -> str:
     return urlencode(query, safe=f"*{safe}").replace("~", "%7E")
 
 
-def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True) -> dict[str, str]:
+def _number_entry(
+    name: str, x: float, usual: float, fits: Callable[[float], bool] = lambda _: True
+) -> dict[str, str]:
     """The entry {name: x} of a link, with `x` rounded to five significant digits; {} for the default value.
 
     usual: the default; a number that rounds to it counts as the default. fits: whether a value is in the
@@ -238,7 +241,7 @@ def _put(name: str, x: float, usual: float, fits: Callable[[float], bool] = lamb
     return {name: _text(few if fits(few) else x)}
 
 
-def _seen(camera: Sequence[float]) -> dict[str, str]:
+def _camera_entry(camera: Sequence[float]) -> dict[str, str]:
     """The entry {"camera": numbers} of a link, with four decimals; {} if no link may contain this camera.
 
     If rounding would bring the camera too close to the point that it looks at, all decimals are written.

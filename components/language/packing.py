@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 
 from components.language.cloud import Angle, Cloud, LargestWeight, Row, SoftmaxWeight
-from components.language.marks import DASHES, Color, Counted, Followed, Hand, Highest, Mark, Stroke
+from components.language.marks import DASHES, Color, Followed, Hand, Highest, Mark, PropertySelection, Stroke
 from components.language.recipe import Readout
 from geometry import Of, Pipeline, arrows
 from geometry.pipeline import Step
 
 HALF_MAX = float(np.finfo(np.float16).max)
 JSON_SCALARS = {str, int, float, bool}  # types that JSON has
-UNION_FIELDS = Step | Hand | Readout | Highest | Counted | LargestWeight | SoftmaxWeight | Angle
+UNION_FIELDS = Step | Hand | Readout | Highest | PropertySelection | LargestWeight | SoftmaxWeight | Angle
 
 
 def packed(value: Any) -> Any:
     """Convert a value, such as a recipe, for `json.dumps`. A dataclass becomes a dict of its fields.
 
-    Where objects of several classes can occur, the dict also has the class name as `kind`. Points and colour
-    values become single precision, which is enough for drawing. All other arrays, such as weights, keep their
-    values exactly.
+    Where objects of several classes can occur, the dict also has the class name: as `mark`, or in lower case
+    as `kind`. Points and colour values become single precision, which is enough for drawing. All other
+    arrays, such as weights, keep their values exactly.
     """
     match value:
         # the most frequent case first

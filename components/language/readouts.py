@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.language.cloud import Array, Measure, Row
-from components.language.marks.selections import Counted, Followed, Highest, check_only
+from components.language.marks.selections import Followed, Highest, PropertySelection, check_only
 from components.language.scope import Scope
 
 
@@ -105,7 +105,7 @@ class SelectionReadout(CloudReadout):
     stage: the stage at which the selection is made; None for the current points.
     """
 
-    only: Counted | Highest
+    only: PropertySelection | Highest
     stage: int | None = None
 
     def check(self, scope: Scope) -> None:

@@ -36,7 +36,7 @@ MATHML_EDGE_SPACE = re.compile(
 )
 TEX_SPACE = re.compile(r"\\q?quad\b|(\\allowbreak\b)")
 MATHML_BAR = re.compile("<mo[^>]*>(&#x(?:0007C|02016);)</mo>")
-# Superscripts, roots and fractions that contain no other.
+# Exponents, roots and fractions in MathML that contain no others; `plain` replaces the innermost ones first.
 MATHML_POWER = re.compile(
     r"(<m[ino][^>]*>[^<]*</m[ino]>|<mrow>(?:(?!<mrow|<msqrt).)*?</mrow>)</msu(?:p|bsup)>"
 )
@@ -45,14 +45,16 @@ MATHML_FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
 SUPERSCRIPTS = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
-MAX_CACHED_FORMULAS = 100  # a scene's choices have few
-MOST_ANSWERS = 9  # one digit key for each
+MAX_CACHED_FORMULAS = 100
+MAX_ANSWERS = 9  # to the question of a tour stop; each has a digit key
 # a line that names stages, and the paragraph below it
 STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)
 
 
 @dataclass(frozen=True)
 class Stop:
+    """A stop of the tour: texts as HTML, and its state as a query. question: asked first; "" for none."""
+
     title: str
     state: dict[str, str]
     html: str
@@ -63,6 +65,8 @@ class Stop:
 
 @dataclass(frozen=True)
 class Text:
+    """The text of a scene: its prose as HTML, its tour, pairs (question, answer), and keys of sources."""
+
     html: str
     tour: tuple[Stop, ...]
     questions: tuple[tuple[str, str], ...]
@@ -160,25 +164,28 @@ def plain(html: str) -> str:
     blocks, before = re.sub(r"</(?:p|h2|li|td|th|summary)>", " ", html), ""
     while blocks != before:
         before = blocks
-        blocks = MATHML_POWER.sub(lambda power: _raised(_told(power[1])), blocks)
-        blocks = MATHML_ROOT.sub(lambda root: f"√{_one(_told(root[1]))}", blocks)
-        blocks = MATHML_FRACTION.sub(lambda part: f"{_one(_told(part[1]))}/{_one(_told(part[2]))}", blocks)
-    return _told(blocks)
+        blocks = MATHML_POWER.sub(lambda power: _exponent(_without_tags(power[1])), blocks)
+        blocks = MATHML_ROOT.sub(lambda root: f"√{_operand(_without_tags(root[1]))}", blocks)
+        blocks = MATHML_FRACTION.sub(
+            lambda part: f"{_operand(_without_tags(part[1]))}/{_operand(_without_tags(part[2]))}", blocks
+        )
+    return _without_tags(blocks)
 
 
-def _told(html: str) -> str:
+def _without_tags(html: str) -> str:
+    """The text of HTML, in one line."""
     return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
-def _raised(told: str) -> str:
+def _exponent(told: str) -> str:
     """An exponent as plain text: superscript digits for a whole number, otherwise ^ and the exponent."""
     if re.fullmatch("[−+0-9]+|′", told):
         return told.translate(SUPERSCRIPTS)
-    return f"^{_one(told)}"
+    return f"^{_operand(told)}"
 
 
-def _one(told: str) -> str:
-    """The text of a subformula as one operand: if it has an operator, in parentheses (or below a root)."""
+def _operand(told: str) -> str:
+    """The text of a subformula as one operand: in parentheses if it has an operator outside of them."""
     bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
     return f"({told})" if bare else told
 
@@ -199,8 +206,8 @@ def _stop(title: str, body: str) -> Stop:
     state = dict(item.split("=", 1) for item in first[1:].split())
     question, answers, words = _guess(words)
     right = [k for k, answer in enumerate(answers) if answer.startswith("* ")]
-    if question and (not 2 <= len(answers) <= MOST_ANSWERS or len(right) != 1):
-        wanted = f"has 2 to {MOST_ANSWERS} answers '- …', one of them '- * …'"
+    if question and (not 2 <= len(answers) <= MAX_ANSWERS or len(right) != 1):
+        wanted = f"has 2 to {MAX_ANSWERS} answers '- …', one of them '- * …'"
         raise ValueError(f"the question of the stop {title!r} {wanted}")
     return Stop(
         html.escape(title),
@@ -213,7 +220,7 @@ def _stop(title: str, body: str) -> Stop:
 
 
 def _guess(body: str) -> tuple[str, list[str], str]:
-    """Split off the question at the beginning of a tour stop, which a reader answers before it is shown.
+    """Split off the question at the beginning of a tour stop, which readers answer before they see the stop.
 
     Returns the question, its answers and the remaining text; without a question, "", [] and the whole text.
     """

@@ -1,7 +1,8 @@
 """Framing: computes the ranges of a view's axes from the points that the view shows.
 
 A view without given `ranges` is framed when its recipe is finished (`components.language.finish`). All points
-that are visible as the scene opens are then inside the picture, and centred.
+that are visible as the scene opens are then inside the picture, and centred. (Not every mark counts: see
+`Mark.counts_for_axes`.)
 
 The axes also leave room for points of other stages, and for points at the ends of sliders. This room is
 limited: the view's sphere or circle must take at least `MIN_SPHERE_FRACTION` of the smaller side of the
@@ -46,13 +47,13 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
 
 
 def _boxes(shown: ShownPoints) -> dict[str, Box]:
-    """For each view without given ranges, by its name: its axes' box, as (centre, half of each side)."""
-    open_views = [view for view in shown.recipe.views if not view.ranges]
-    deep = [view for view in open_views if view.dims == 3]
-    boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in open_views if v.dims == 2}
-    if deep:
-        found = boxes_in_space([ViewExtent(shown, view) for view in deep])
-        boxes |= {view.name: box for view, box in zip(deep, found, strict=True)}
+    """For each view without given ranges, by its name: the box that its picture shows."""
+    unframed = [view for view in shown.recipe.views if not view.ranges]
+    spaces = [view for view in unframed if view.dims == 3]
+    boxes = {v.name: box_in_plane(ViewExtent(shown, v)) for v in unframed if v.dims == 2}
+    if spaces:
+        found = boxes_in_space([ViewExtent(shown, view) for view in spaces])
+        boxes |= {view.name: box for view, box in zip(spaces, found, strict=True)}
     return boxes
 
 

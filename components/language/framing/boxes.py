@@ -27,8 +27,8 @@ COINCIDENT = 1e-9  # points whose distance, relative to their coordinates, is sm
 def box_in_plane(extent: ViewExtent) -> Box:
     """The box that the axes of a 2D view span, as (centre, half of each side): usually a square.
 
-    If the points visible at first spread much wider than high, the box is wider than high. It is then only as
-    high as these points and the view's smallest circle need.
+    If the points visible at first spread much wider than high, the box is only as high as these points and
+    the view's smallest circle need, so it can be wider than high.
     """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION

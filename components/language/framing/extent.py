@@ -16,7 +16,7 @@ from components.language.recipe import View
 Array = np.ndarray
 
 SPHERE_ROLES = ("sphere", "meeting")  # roles of the spheres and circles that the framing keeps large
-MIN_VISIBLE_OPACITY = 0.1  # fainter spheres are not kept large
+MIN_VISIBLE_OPACITY = 0.1  # at a stage, fainter spheres are not kept large
 DIRECTION_COUNT = 200  # number of directions, in each of which only the farthest point is kept
 DIRECTION_INDICES = np.arange(DIRECTION_COUNT)
 POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thread and the processor's cache
@@ -41,9 +41,9 @@ class ViewExtent:
 
     @cached_property
     def first(self) -> Array:
-        """The outermost points of all that is visible as the scene opens.
+        """The outermost points, as the scene opens, of the visible marks that count for the axes.
 
-        If nothing is visible, two points instead: (−1, −1, …) and (1, 1, …).
+        If there are none, two points instead: (−1, −1, …) and (1, 1, …).
         """
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
@@ -84,7 +84,8 @@ class ViewExtent:
     def later(self) -> Iterator[Array]:
         """Yield the outermost visible points in several states: as the scene opens, then at each stage.
 
-        Then also with each slider at its two ends, unless the view is `reaching`: its axes adapt to sliders.
+        Then also with each slider at its two ends, at the first, the opening and the last stage, unless the
+        view is `reaching`: its axes adapt to sliders.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():
@@ -95,7 +96,7 @@ class ViewExtent:
                     yield self._points(defaults | {p.name: end}, progress)
 
     def _visible(self, progress: float) -> list[Mark]:
-        """The marks that are visible at a stage, except guides (axes and planes around the subject)."""
+        """The marks that are visible at `progress`, except guides (axes and planes around the subject)."""
         return self.shown.memoised(
             lambda: [mark for mark in self.marks if not mark.guide and mark.opacity_at(progress) > 0],
             "visible",
@@ -126,7 +127,8 @@ class ViewExtent:
     def _sphere(self, mark: Mark) -> Array:
         """The outermost points of a sphere or circle, in the opening state or the first stage that shows it.
 
-        An empty array if the mark is neither a sphere nor a circle.
+        If no stage shows it, its points at stage 0. An empty array if the mark is neither a sphere nor a
+        circle.
         """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))

@@ -36,7 +36,7 @@ class ShownPoints:
         self._memory: dict[tuple[Any, ...], tuple[Sequence[object], Any]] = {}
 
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
-        """The points without NaN that a mark shows at `progress`, as a list of arrays.
+        """The finite points that a mark shows at `progress`, as a list of arrays.
 
         The list has one array, except for a trail: this has another array for each earlier stage that it
         passes. If the mark selects points by a property, the selection can change, so all points of its cloud

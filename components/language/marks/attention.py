@@ -47,10 +47,10 @@ class Average(AboutKeys, Stroke):
     """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
 
     No query gives such a key a higher score than all others. If some query does so for the followed key, no
-    lines are drawn. Of all weights with which other keys average to the followed key, the most even ones are
-    used. The mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where (low, high) is
-    `span`. The weights add up to 1, so at most 1/low lines are needed, and the array of points has room for
-    so many.
+    lines are drawn. Of all weights with which other keys average to the followed key, those with the largest
+    entropy are used. The mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where
+    (low, high) is `span`. The weights add up to 1, so at most 1/low lines are needed, and the array of points
+    has room for so many; if low is 0, for a line to each key.
     """
 
     span: tuple[float, float]

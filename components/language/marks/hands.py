@@ -96,7 +96,7 @@ class Open:
 class Carry:
     """Dragging any point of the cloud, in a 2D view, sets two parameters that belong to it to its x and y.
 
-    names: for each point, the names of its two parameters.
+    A click on a point follows (selects) it. names: for each point, the names of its two parameters.
     """
 
     names: Sequence[Sequence[str]]
@@ -117,10 +117,10 @@ class Carry:
 class Relocate:
     """Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on.
 
-    Each change is stored in parameters, in one of the `slots`. A slot consists of the names of its
-    parameters: for the index of the moved point, for the time, and for each new coordinate, as in the step
-    `Put`. When all slots are in use, the next change overwrites the first. The centre of the circle or sphere
-    is given by the offsets of the mark's rows.
+    A click on a point follows (selects) it. Each change is stored in parameters, in one of the `slots`. A
+    slot consists of the names of its parameters: for the index of the moved point, for the time, and for each
+    new coordinate, as in the step `Put`. When all slots are in use, the next change overwrites the first. The
+    centre of the circle or sphere is given by the offsets of the mark's rows.
     """
 
     slots: Sequence[Sequence[str]]

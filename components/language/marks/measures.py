@@ -17,7 +17,7 @@ from geometry.distributions import best_threshold, histogram
 class Histogram(Selecting, Stroke):
     """The histogram of one display coordinate of the points, with `bins` bins of equal width over `span`.
 
-    The height of a bin is the number of points in it.
+    The height of a bin is the number of points in it; points outside `span` count in the outermost bins.
     """
 
     span: tuple[float, float]

@@ -78,13 +78,13 @@ class Gated:
 # selections whose size never changes: given points, the followed point, the highest point; None: all points
 ConstantSize = Sequence[int] | Followed | Highest | None
 # selections by a property of the points now, so that their size can change
-Counted = Selectable | Unselectable | Gated
-Only = ConstantSize | Counted
+PropertySelection = Selectable | Unselectable | Gated
+Only = ConstantSize | PropertySelection
 
 
 def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
     """Raise WrongRecipe unless the selection `only` fits its cloud."""
-    if isinstance(only, Followed | Highest | Counted):
+    if isinstance(only, Followed | Highest | PropertySelection):
         only.check(cloud, scope)
     elif only is not None:
         scope.indices("only", list(only), len(cloud.points))
@@ -100,7 +100,7 @@ def fixed_indices(only: Only, cloud: str, at: Moment) -> Array | None:
 
     None if `only` is None, so that all points are shown, or if it selects points by a property.
     """
-    return None if only is None or isinstance(only, Counted) else indices(only, cloud, at)
+    return None if only is None or isinstance(only, PropertySelection) else indices(only, cloud, at)
 
 
 def indices(only: Only, cloud: str, at: Moment) -> Array:
@@ -142,7 +142,7 @@ def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
     are NaN.
     """
     shown = indices(only, cloud, at)
-    if not isinstance(only, Counted):
+    if not isinstance(only, PropertySelection):
         return every[shown]
     hidden = np.ones(len(every), dtype=bool)
     hidden[shown] = False
