@@ -43,7 +43,8 @@ EXPOSE 8050
 HEALTHCHECK --interval=30s --timeout=5s \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8050/healthz', timeout=4)"]
 STOPSIGNAL SIGQUIT
-CMD ["nginx", "-e", "stderr", "-p", "/cache"]
+# nginx reads no environment variables, so the limit of requests is written into a copy of its configuration.
+CMD ["sh", "-c", "sed \"s/clients 500;/clients ${CLIENT_REQUESTS:-500};/\" /etc/nginx/nginx.conf > /cache/nginx.conf && exec nginx -e stderr -p /cache -c /cache/nginx.conf"]
 
 
 FROM ${PYTHON}

@@ -1,11 +1,19 @@
 """Settings from environment variables; docs/deployment.md explains them.
 
-All are read and checked here, before the first request; only LOG_LEVEL is read by normscape/app.py.
+All are read and checked here, before the first request; only LOG_LEVEL is read by normscape/app.py. The list
+is also part of `normscape serve --help`.
 
 NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/
 TRUSTED_PROXIES    the number of proxies in front of the server; each must set X-Forwarded-For,
                    X-Forwarded-Proto and X-Forwarded-Host
 HOSTS              the host names that requests may name; others get status 400, except for /healthz
+IMPRINT_URL        the address of the site's imprint, which all pages but embeds link
+PRIVACY_URL        the address of its privacy notice, which they link, too
+CLIENT_CPU_BURST   the seconds of CPU time that a client may use at once (20)
+CLIENT_CPU_RATE    the seconds of CPU time that it gets back each second (0.25)
+CLIENT_TRAININGS   how many trainings of a client may wait or run (4)
+WAITING_TRAININGS  how many trainings of all clients may wait (8)
+CLIENT_REQUESTS    how many requests of an IP address the nginx of compose.yaml handles at once (500)
 BIND               the address and port to listen on
 LOG_LEVEL          "debug" to log errors with their tracebacks
 REDIS_URL          the address of a Redis server that queues training jobs and stores their results
@@ -20,12 +28,19 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
+NGINX_CLIENTS = 5000  # nginx.conf has 10,000 connections, of which a request takes two
+LINKS = {"IMPRINT_URL": "Imprint", "PRIVACY_URL": "Privacy notice"}  # setting → text of the link
 REDIS_ANSWER_SECONDS = 2.0
+
+
+Number = TypeVar("Number", int, float)
 
 
 class WrongSetting(ValueError):
@@ -34,21 +49,35 @@ class WrongSetting(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    prefix: str
-    proxies: int
+    """The settings of the web application. links: for the text of each link at the foot of a page its URL."""
+
+    prefix: str = "/"
+    proxies: int = 0
     hosts: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    cpu_burst: float = 20.0
+    cpu_rate: float = 0.25
+    client_trainings: int = 4  # several, because people in a lecture hall share an address
+    waiting_trainings: int = 8
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """Read and check the settings of the web application. Raises WrongSetting if one is invalid.
 
     A variable that is empty counts as missing. LOG_LEVEL, BIND, REDIS_URL and CACHE_DIR are not part of the
-    result; other functions read them.
+    result; other functions read them. CLIENT_REQUESTS is only checked, because nginx applies it.
     """
+    number = partial(_number, environment)
+    number("CLIENT_REQUESTS", 500, 1, NGINX_CLIENTS)
     return Settings(
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
-        proxies=_proxies(environment.get("TRUSTED_PROXIES") or "0"),
+        proxies=number("TRUSTED_PROXIES", Settings.proxies, 0, MAX_PROXIES),
         hosts=_hosts(environment.get("HOSTS") or ""),
+        links=tuple((text, url) for name, text in LINKS.items() if (url := _url(environment, name))),
+        cpu_burst=number("CLIENT_CPU_BURST", Settings.cpu_burst, 1, 9999),
+        cpu_rate=number("CLIENT_CPU_RATE", Settings.cpu_rate, 0.01, 99),
+        client_trainings=number("CLIENT_TRAININGS", Settings.client_trainings, 1, 999),
+        waiting_trainings=number("WAITING_TRAININGS", Settings.waiting_trainings, 1, 999),
     )
 
 
@@ -128,10 +157,22 @@ def bind(environment: Mapping[str, str]) -> tuple[str, int]:
     return host, port
 
 
-def _proxies(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,4}", text) or int(text) > MAX_PROXIES:
-        raise WrongSetting(f"TRUSTED_PROXIES={text} is not a whole number from 0 to {MAX_PROXIES}")
-    return int(text)
+def _number(environment: Mapping[str, str], name: str, default: Number, least: float, most: float) -> Number:
+    """The value of the variable `name`, a whole number if `default` is one. Raises WrongSetting."""
+    kind, text = type(default), environment.get(name) or str(default)
+    digits = "[0-9]{1,4}" if kind is int else r"[0-9]{1,4}(\.[0-9]{1,4})?"
+    if not re.fullmatch(digits, text) or not least <= kind(text) <= most:
+        what = "a whole number" if kind is int else "a number"
+        raise WrongSetting(f"{name}={text} is not {what} from {least} to {most}")
+    return kind(text)
+
+
+def _url(environment: Mapping[str, str], name: str) -> str:
+    """The URL of a page in the variable `name`; "" if there is none. Raises WrongSetting."""
+    url = environment.get(name) or ""
+    if url and not re.fullmatch(r"https?://[^\s/?#]+([/?#]\S*)?", url):
+        raise WrongSetting(f"{name}={url} is not an address like https://www.teach.example/imprint")
+    return url
 
 
 def _prefix(text: str) -> str:

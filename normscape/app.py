@@ -52,7 +52,8 @@ def create_app() -> Dash:
         requests_pathname_prefix=setting.prefix,
         routes_pathname_prefix="/",
     )
-    budget.add_budget(app.server, proxies=setting.proxies)
+    budget.add_budget(app.server, setting)
+    app.server.config["LINKS"] = setting.links
     server.add_routes(app.server)
     modules.add_routes(app.server)
     embed.add_routes(app.server)
@@ -134,6 +135,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
     several = parser.add_subparsers(metavar="command")
     one = command(several, "serve", "serve the explorer", "normscape serve --port 8080")
+    variables = (settings.__doc__ or "").rpartition("\n\n")[2]
+    one.epilog = f"{one.epilog}\n\nsettings (environment variables; docs/deployment.md):\n{variables}"
     address(one)
     one = command(several, "list", "print the names of the scenes", "normscape list")
     one.set_defaults(run=lambda _: names())

@@ -30,7 +30,9 @@ from dash import Dash
 import app
 from components import settings
 from components.language.scene import scenes
+from components.training import queue
 from components.web import serve, stills
+from components.web.budget import Busy
 from components.web.routes import Access, route
 from tests.folders import cache_folder
 from tests.waiting import PATIENCE
@@ -61,13 +63,82 @@ WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
     *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
+    *[("CLIENT_CPU_BURST", text) for text in ("0", "-1", "inf", "nan", "1e3", "20,5", "10000")],
+    *[("CLIENT_CPU_RATE", text) for text in ("0", "0.001", "100", "1/4")],
+    *[(name, text) for name in ("CLIENT_TRAININGS", "WAITING_TRAININGS") for text in ("0", "1.5", "1000")],
+    *[("CLIENT_REQUESTS", text) for text in ("0", "5001", "500;", "many")],
+    *[
+        (name, text)
+        for name in ("IMPRINT_URL", "PRIVACY_URL")
+        for text in (
+            "/imprint",
+            "javascript:alert(1)",
+            "ftp://a/",
+            "https://",
+            "https://a/ b",
+            "mailto:a@b.c",
+        )
+    ],
 ]
 
 
 @pytest.mark.parametrize(("name", "text"), WRONG)
 def test_a_wrong_setting_is_named(name, text):
-    with pytest.raises(settings.WrongSetting, match=name):
+    with pytest.raises(settings.WrongSetting, match=f"^{name}") as said:
         settings.read({name: text})
+    assert "\n" not in str(said.value)
+
+
+def test_a_wrong_number_is_told_what_is_allowed():
+    with pytest.raises(settings.WrongSetting) as said:
+        settings.read({"CLIENT_CPU_RATE": "0"})
+    assert str(said.value) == "CLIENT_CPU_RATE=0 is not a number from 0.01 to 99"
+
+
+def test_limits_are_settings(monkeypatch, tmp_path):
+    """A client's CPU time and its trainings, and how many trainings wait."""
+    limits = {"CLIENT_CPU_BURST": "30.5", "CLIENT_CPU_RATE": "2", "CLIENT_TRAININGS": "2"}
+    for name, text in (limits | {"WAITING_TRAININGS": "3", "CACHE_DIR": str(tmp_path)}).items():
+        monkeypatch.setenv(name, text)
+    budget = app.create_app().server.extensions["budget"]
+    budget.clock = lambda: 1000.0
+    budget.charge("class", 30)
+    with budget.turn("class", price=1):
+        pass
+    with pytest.raises(Busy, match="Try again in 1 s"), budget.turn("class"):  # 0.5 s too many, 2 s a second
+        pass
+    for owner in "ab":
+        queue.join({}, owner=owner, address="class")
+    with pytest.raises(queue.Refused, match="2 trainings of this address"):
+        queue.join({}, owner="c", address="class")
+    queue.join({}, owner="d", address="home")
+    with pytest.raises(queue.Refused, match="3 trainings are waiting"):
+        queue.join({}, owner="e", address="library")
+
+
+FOOT = '<footer class="foot"><a href="https://a.example/?x=1&amp;y">Imprint</a></footer>'
+
+
+@pytest.mark.parametrize(
+    "path", ["", "layernorm", "layernorm?d=999", "nothing", "story", "words", "deployment"]
+)
+def test_every_page_links_the_imprint_but_no_embed(monkeypatch, path):
+    assert "<footer" not in placed("/").get(f"/{path}").text
+    monkeypatch.setenv("IMPRINT_URL", "https://a.example/?x=1&y")
+    client = placed("/")
+    assert client.get(f"/{path}").text.count(FOOT) == 1
+    assert "<footer" not in client.get("/embed/layernorm").text
+    monkeypatch.setenv("PRIVACY_URL", "http://b.example")
+    foot = FOOT.replace("</footer>", '<a href="http://b.example">Privacy notice</a></footer>')
+    assert foot in placed("/").get(f"/{path}").text
+
+
+def test_the_help_lists_the_settings(capsys):
+    with pytest.raises(SystemExit):
+        app.main(["serve", "--help"])
+    said = capsys.readouterr().out
+    for name in re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M):
+        assert f"\n{name}  " in said
 
 
 @pytest.mark.parametrize(
@@ -107,6 +178,7 @@ def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
 
 
 REFUSED = {"NORMSCAPE_PREFIX": "sub", "CACHE_DIR": "/proc/nothing", "BIND": "here", "REDIS_URL": "there"}
+REFUSED |= {"CLIENT_REQUESTS": "many"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -271,7 +343,7 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 
 
 def environment(**own):
-    ours = ("HOSTS", "BIND", "REDIS_URL", "NORMSCAPE_PREFIX", "TRUSTED_PROXIES", "LOG_LEVEL")
+    ours = {*re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M)} - {"CACHE_DIR"}
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 
@@ -400,16 +472,38 @@ def test_every_service_is_confined(name):
 
 
 def test_every_setting_is_documented_and_passed_on():
-    documented = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs/deployment.md").read_text("utf-8"), re.M)
+    table = (
+        (ROOT / "docs/deployment.md").read_text("utf-8").partition("\n## Settings\n")[2].partition("\n## ")[0]
+    )
+    documented = re.findall(r"`([A-Z_]+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.M)))
     described = re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M)
     assert documented == described
     for name in ("web", "worker"):
         assert {*services()[name]["environment"], "BIND", "CACHE_DIR"} == set(documented)
+    assert services()["proxy"]["environment"].keys() == {"CLIENT_REQUESTS"}
 
 
 def test_nginx_takes_as_large_a_body_as_the_web_server():
     (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "nginx.conf").read_text())
     assert int(megabytes) * 2**20 == serve.WAITRESS["max_request_body_size"]
+
+
+@pytest.mark.parametrize(("given", "number"), [("", "500"), ("5000", "5000")])
+def test_the_proxy_image_starts_nginx_with_the_limit_of_requests(tmp_path, given, number):
+    """The Dockerfile's command, with other folders, and a program that prints its configuration."""
+    stage = (ROOT / "Dockerfile").read_text().partition(" AS proxy\n")[2]
+    command = json.loads(re.search(r"^CMD (\[.*\])$", stage, re.M)[1])
+    command = [each.replace("/etc/nginx", str(ROOT)).replace("/cache", str(tmp_path)) for each in command]
+    (tmp_path / "nginx").write_text('#!/bin/sh\ncat "$6"\n')
+    (tmp_path / "nginx").chmod(0o755)
+    own = {"PATH": f"{tmp_path}:/usr/bin:/bin", "CLIENT_REQUESTS": given}
+    got = subprocess.run(command, env=own, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    before, after = (text.splitlines() for text in ((ROOT / "nginx.conf").read_text(), got.stdout))
+    changed = {(old, new) for old, new in zip(before, after, strict=True) if old != new}
+    assert {tuple(each.partition(";")[0].strip() for each in pair) for pair in changed} == (
+        {("limit_conn clients 500", "limit_conn clients 5000")} if given else set()
+    )
+    assert f"clients {number};" in got.stdout
 
 
 def test_redis_has_more_memory_than_it_fills():

@@ -72,6 +72,15 @@ def test_a_forged_host_comes_into_no_answer(named, forged):
         assert answer.status_code == 400 and "evil" not in answer.text
 
 
+def test_a_browser_is_told_in_words_that_the_host_is_wrong(named):
+    forged = {"Host": "10.0.0.7:8050"}
+    assert named.get("/layernorm", headers=forged).json["allowed"] == ["teach.example", ".school.example"]
+    answer = named.get("/layernorm", headers=forged | {"Accept": "text/html,*/*;q=0.8"})
+    assert (answer.status_code, answer.mimetype) == (400, "text/plain")
+    names = "teach.example, .school.example"
+    assert answer.text == f"this server has only these host names (the setting HOSTS): {names}."
+
+
 @pytest.mark.parametrize("name", ["teach.example", "TEACH.example", "teach.example:8443", "a.School.example"])
 def test_a_known_host_is_served(named, name):
     answer = named.get("/layernorm", headers={"Host": name})

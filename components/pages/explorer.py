@@ -170,7 +170,8 @@ def answer(
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
     scripts = [script(place.asset("page/theme.js")), module(place.asset("page/reader.mjs"))]
     first = [*place.styles("page/style.css"), *scripts, head, typeface(place)]
-    body = [header(place, theme, slug), main, element("noscript", {}, UNMOVED)]
+    foot = shell.footer(current_app.config["LINKS"])
+    body = [header(place, theme, slug), main, foot, element("noscript", {}, UNMOVED)]
     return Response(document(title, first, body, lead=lead, scheme=theme), status, mimetype="text/html")
 
 

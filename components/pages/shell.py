@@ -191,6 +191,11 @@ def header(place: Place, theme: str = "auto", slug: str = "") -> html.Header:
     return html.Header(parts, className="top")
 
 
+def footer(links: Sequence[tuple[str, str]]) -> html.Footer | None:
+    """The foot of a page with links, each a text and a URL; None if there are none."""
+    return html.Footer([html.A(text, href=url) for text, url in links], className="foot") if links else None
+
+
 def _menu(place: Place) -> list[Any]:
     """The sections of the menu: a section for each chapter with its scenes, then the other pages."""
     chapters = [

@@ -15,11 +15,9 @@ import secrets
 import time
 from typing import Any
 
-from components.settings import redis_url
+from components import settings
 from components.training.store import Store, StoreUnavailable, capacity, json_object, silence
 
-MAX_WAITING = 8
-MAX_PER_ADDRESS = 4  # several, because people in a lecture hall share an address
 PAGE_TIMEOUT = 90.0  # seconds without a poll; a hidden page polls once a minute
 WORKER_TIMEOUT = 10.0  # seconds without a heartbeat
 OUTCOME_SECONDS = 86400.0
@@ -40,9 +38,10 @@ class Refused(Exception):
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     """Queue a training and return its ticket. Ends an earlier training of the same owner. Raises Refused.
 
-    address: the client's address; MAX_PER_ADDRESS trainings from one address may be queued or running.
+    address: the client's address. The settings limit the trainings of one address, and those that wait.
     Outcomes older than OUTCOME_SECONDS are deleted.
     """
+    limits = settings.read(os.environ)
     for key, data in SIGNS.items().items():
         if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
             forget(key.removeprefix("end:"))  # a late poll or heartbeat may have stored its key again
@@ -51,10 +50,10 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     for name in [name for name, other in others.items() if other["owner"] == owner]:
         finish(name, REPLACED)
         del others[name]
-    if sum(other["waits"] for other in others.values()) >= MAX_WAITING:
-        raise Refused(f"{MAX_WAITING} trainings are waiting already")
-    if sum(other["address"] == address for other in others.values()) >= MAX_PER_ADDRESS:
-        raise Refused(f"{MAX_PER_ADDRESS} trainings of this address are under way")
+    if sum(other["waits"] for other in others.values()) >= limits.waiting_trainings:
+        raise Refused(f"{limits.waiting_trainings} trainings are waiting already")
+    if sum(other["address"] == address for other in others.values()) >= limits.client_trainings:
+        raise Refused(f"{limits.client_trainings} trainings of this address are under way")
     ticket, number = secrets.token_hex(16), TRAININGS.next_number()
     _poll(ticket, seen=NOTHING, stop=False, look={})
     training = {"order": order, "owner": owner, "address": address, "number": number}
@@ -186,7 +185,7 @@ def degraded() -> list[str]:
     Pages are served in any case.
     """
     try:  # with Redis a worker is always needed, otherwise while a training waits
-        needed = bool(redis_url(os.environ)) or any(other["waits"] for other in active().values())
+        needed = bool(settings.redis_url(os.environ)) or any(other["waits"] for other in active().values())
         full = ["store: full"] if capacity()[1] < MIN_FREE_BYTES else []
         return full + (["training: no worker"] if needed and not has_worker() else [])
     except StoreUnavailable:

@@ -1,10 +1,10 @@
 """Rate limit of each client by CPU time, a fair queue for the CPU, and a cache of computed responses.
 
-A client may use `BURST` seconds of CPU time at once, and `REFILL` more each second (a token bucket). A client
+A client may use `burst` seconds of CPU time at once, and `rate` more each second (a token bucket). A client
 that has used more gets the status 429. The client that owes least has the next turn. If the queue is full,
 the client that owes most loses its place, with 503, so that threads remain for `/healthz` and cached
-responses. Each process has its own limits. They suffice for a class of 100 behind one address: all can open
-different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
+responses. Each process has its own limits. The defaults suffice for a class of 100 behind one address: all
+can open different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from contextlib import contextmanager, nullcontext
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from cachetools import LRUCache, cached
-from flask import Flask, Request, Response, current_app, jsonify, request
+from flask import Flask, Request, Response, current_app, request
 
+from components.settings import Settings
 from components.training.runs import UnknownKey
 from components.training.store import StoreUnavailable
+from components.web.routes import failure
 
-BURST, REFILL = 20.0, 0.25  # seconds of one processor
 QUEUE_LENGTH, WORKERS = 6, 2  # threads that wait or work; threads that work
 PLACE_PRICE = 0.5  # seconds that a place in the queue counts as owed, until its work is charged
 GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a second
@@ -47,8 +48,14 @@ class Busy(Exception):
 class Budget:
     """The seconds of CPU time that each client owes, and the queue for the CPU. Thread-safe."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        burst: float = Settings.cpu_burst,
+        rate: float = Settings.cpu_rate,
+    ) -> None:
         self.clock, self.change = clock, threading.Condition()
+        self.burst, self.rate = burst, rate  # seconds of one processor; the same each second
         self.debts: LRUCache[str, tuple[float, float]] = LRUCache(MAX_CLIENTS)  # seconds, and since when
         self.waiting: dict[object, str] = {}  # place in the queue → client, in the order of arrival
         self.working: dict[object, str] = {}
@@ -56,7 +63,7 @@ class Budget:
     def owed(self, client: str) -> float:
         with self.change:
             debt, since = self.debts.get(client, (0.0, 0.0))
-            return max(0.0, debt - REFILL * (self.clock() - since))
+            return max(0.0, debt - self.rate * (self.clock() - since))
 
     def charge(self, client: str, seconds: float) -> None:
         with self.change:
@@ -70,8 +77,9 @@ class Budget:
         """
         place = object()
         with self.change:
-            if (owed := self.owed(client)) >= BURST:
-                raise Busy(429, "This address has made too many requests", (owed - BURST) / REFILL)
+            if (owed := self.owed(client)) >= self.burst:
+                seconds = (owed - self.burst) / self.rate
+                raise Busy(429, "This address has made too many requests", seconds)
             self.waiting[place] = client
             if len(self.waiting) + len(self.working) > QUEUE_LENGTH:
                 dues = self._dues()
@@ -106,13 +114,14 @@ class Budget:
         self.change.notify_all()
 
 
-def add_budget(server: Flask, *, proxies: int) -> None:
+def add_budget(server: Flask, setting: Settings) -> None:
     """Add a budget to a server, and the error responses for refused requests and an unavailable store.
 
-    Warns once if a request seems to come through more proxies than `proxies`, the number of trusted ones:
-    then all clients would count as one, because they would have a proxy's address.
+    Warns once if a request seems to come through more proxies than the trusted ones: then all clients would
+    count as one, because they would have a proxy's address.
     """
-    server.extensions["budget"], warned = Budget(), False
+    budget = Budget(burst=setting.cpu_burst, rate=setting.cpu_rate)
+    server.extensions["budget"], proxies, warned = budget, setting.proxies, False
     server.register_error_handler(Busy, refused)
     server.register_error_handler(StoreUnavailable, without_store)
 
@@ -182,9 +191,7 @@ def without_store(problem: StoreUnavailable) -> Response:
 
 
 def refused(busy: Busy) -> Response:
-    """The response to a refused request: plain text if the client prefers HTML, as browsers do; else JSON."""
-    page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html"
-    answer = Response(str(busy), mimetype="text/plain") if page else jsonify(error=str(busy))
-    answer.status_code = busy.status
+    """The response to a refused request, as `failure` gives it, which says when to try again."""
+    answer = failure(busy.status, str(busy), {"error": str(busy)})
     answer.headers.update({"Retry-After": str(busy.seconds), "Cache-Control": "no-store"})
     return answer

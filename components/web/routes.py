@@ -1,14 +1,14 @@
-"""Register HTTP routes, each with its `Access`: whether caches and other sites may use its responses."""
+"""HTTP routes, each with its `Access`: whether caches and other sites may use its responses; and failures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from flask import Blueprint, Flask
+from flask import Blueprint, Flask, Response, jsonify, request
 
 # A key of a run or recording, or the ticket of a training: masked in logs, and its responses are not cached.
 SECRET = re.compile("[0-9a-f]{16,}")
@@ -54,3 +54,11 @@ def check(server: Flask) -> None:
     for rule in server.url_map.iter_rules():
         if not isinstance(server.view_functions[rule.endpoint], DeclaredView):
             raise RuntimeError(f"{rule.rule}: register it by components.web.routes.route")
+
+
+def failure(status: int, words: str, data: Mapping[str, Any]) -> Response:
+    """An error response: `words` as plain text for a browser that asks for a page, else `data` as JSON."""
+    page = request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html"
+    answer = Response(words, mimetype="text/plain") if page else jsonify(data)
+    answer.status_code = status
+    return answer

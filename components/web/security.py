@@ -84,7 +84,8 @@ def known(hosts: tuple[str, ...]) -> None:
     The health check may use any name. If `hosts` is empty, all names are allowed. Raises WrongValue.
     """
     if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
-        raise WrongValue("Host", "this server does not have this host name", list(hosts))
+        words = f"this server has only these host names (the setting HOSTS): {', '.join(hosts)}"
+        raise WrongValue("Host", words, list(hosts))
 
 
 def stand_behind(server: Flask, setting: Settings) -> None:

@@ -25,7 +25,7 @@ from components.training.queue import degraded
 from components.training.recipes import built
 from components.web import stills
 from components.web.budget import answer_cache, cached_or_computed
-from components.web.routes import Access, route
+from components.web.routes import Access, failure, route
 from components.web.security import HEALTH
 from learning import shipped
 
@@ -53,7 +53,9 @@ def add_figures(routes: Flask | Blueprint) -> None:
     route(routes, "/recipe/<slug>", "recipe", recipe, Access.OPEN)
     route(routes, "/still/<slug>.svg", "still", partial(picture, "still", stills.SVG), Access.OPEN)
     route(routes, "/lib/<name>", "library", library, Access.OPEN)
-    routes.register_error_handler(WrongValue, lambda wrong: (jsonify(wrong.json()), wrong.status))
+    routes.register_error_handler(
+        WrongValue, lambda wrong: failure(wrong.status, f"{wrong.error}.", wrong.json())
+    )
 
 
 def find(slug: str) -> Scene:

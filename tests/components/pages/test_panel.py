@@ -6,8 +6,9 @@ import pytest
 
 import app
 from components.pages.follow import BROWSER_COOKIE
+from components.settings import Settings
 from components.training import queue
-from components.training.queue import MAX_PER_ADDRESS, REPLACED
+from components.training.queue import REPLACED
 
 pytestmark = pytest.mark.usefixtures("idle")
 ORDER = {"slug": "spiral", "choices": {"n": "40"}, "steps": 100, "lr": 0.01, "seeds": 2, "seed": 0}
@@ -39,7 +40,7 @@ def test_an_order_that_cannot_be_taken_is_refused_in_words():
     server = app.create_app().server
     answer = press_train(server.test_client(), ORDER | {"slug": "layernorm"})
     assert answer.status_code == 400 and "nothing can be trained" in answer.json["error"]
-    for _ in range(MAX_PER_ADDRESS):
+    for _ in range(Settings.client_trainings):
         assert train(server.test_client())
     answer = press_train(server.test_client())
     assert answer.status_code == 503 and answer.headers["Retry-After"] == "60"

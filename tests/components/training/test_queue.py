@@ -9,10 +9,13 @@ from contextlib import suppress
 import pytest
 
 from components.pages.follow import reply_text
+from components.settings import Settings
 from components.training import queue, store
-from components.training.queue import LEFT, LOST, MAX_PER_ADDRESS, MAX_WAITING, NOTHING, REPLACED, Refused
+from components.training.queue import LEFT, LOST, NOTHING, REPLACED, Refused
 from components.training.store import Store
 from components.training.worker import ChildWorker
+
+MAX_WAITING, MAX_PER_ADDRESS = Settings.waiting_trainings, Settings.client_trainings
 
 
 def join(trainings, owner="me", address="here"):

@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import app
+from components.settings import Settings
 from components.training import jobs
 from components.web import budget, serve
 from components.web.budget import (
-    BURST,
     MAX_CLIENTS,
     QUEUE_LENGTH,
-    REFILL,
     WORKERS,
     Budget,
     Busy,
@@ -26,6 +25,7 @@ from components.web.budget import (
 )
 from tests.waiting import PATIENCE, until
 
+BURST, REFILL = Settings.cpu_burst, Settings.cpu_rate
 DEAREST = "n=5000&d=6&left=groupnorm&right=groupnorm"
 
 
