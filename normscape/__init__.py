@@ -4,7 +4,7 @@ Figure     a Jupyter widget of a scene (docs/notebook.md)
 Scene      a Dash component of a scene (docs/dash.md)
 register   adds the routes that `Scene` needs to a Dash application; importing `Scene` does so by itself for
            applications that exist already or are created later
-record     record the inputs of a PyTorch model's normalisation layers; `show` shows them (docs/notebook.md)
+record     record the inputs of a PyTorch model's normalisation layers; `show` shows them (docs/record.md)
 own        store a recording, and get the choices with which the scene `model` shows it
 convert    fold the normalisation layers of a checkpoint into neighbouring layers, with a certificate
            (docs/convert.md)

@@ -10,7 +10,7 @@ from functools import cache
 from components.language.text import markdown, plain
 from learning.shipped import folder
 
-GUIDES = ("papers", "embedding", "lecture", "notebook", "dash", "install", "deployment")
+GUIDES = ("papers", "record", "convert", "embedding", "lecture", "notebook", "dash", "install", "deployment")
 GUIDE_LINK = re.compile(r'href="([\w-]+)\.md(#[^"]*)?"')
 SCENE_LINK = re.compile(r'href="\.\./components/scenes/(\w+)/text\.md"')
 SOURCE_LINK = re.compile(r'href="\.\./components/texts/sources\.md(#\w+)"')
