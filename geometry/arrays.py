@@ -12,7 +12,7 @@ every other argument is converted to them.
 
 For example, if x is a NumPy array and γ is a tensor, the result is a NumPy array. A conversion must not lose
 a gradient silently, so ValueError is raised if γ requires a gradient and x is not a tensor. Complex numbers,
-text, and masked or ragged arrays raise ValueError.
+text, sparse tensors, and arrays that are ragged or have masked entries raise ValueError.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """The module with the array API's functions for x; NumPy is tried first, because the server uses it."""
+    """The module that has the array API's functions for x, such as PyTorch's; fast for NumPy arrays."""
     return numpy if type(x) is np.ndarray else array_namespace(x)
 
 
@@ -53,13 +53,12 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def widened_and_cast_back(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as an array in which to compute, and a function that converts the result of the computation.
+    """x as a real array to compute with, in float32 if x has half precision; and a function for the results.
 
-    The array is the one that `real` returns, but in float32 if that has half precision. The function converts
-    a result to the dtype of the array that `real` returns.
+    The function casts a result of the computation to the dtype that x has, or gets in `real`.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
-        return x, _same  # fast path: the server calls this for each step and each set of points
+        return x, _same  # fast path: called for each step of a pipeline and each cloud
     x = real(x, axes=axes)
     wide = widened(x)
     if wide is x:
@@ -83,7 +82,7 @@ def like(value: Numbers, x: Array) -> Array:
     """Convert `value` to x's library, device and real dtype; if it requires a gradient, so does the result.
 
     If x holds integers or booleans, the dtype is the library's default real dtype. Raises ValueError if
-    `value` is a tensor that requires a gradient and x is not a tensor.
+    `value` is not real, or is a tensor that requires a gradient while x is not a tensor.
     """
     if type(x) is np.ndarray and x.dtype.char in "df":
         if type(value) is np.ndarray and value.dtype == x.dtype:
@@ -158,7 +157,7 @@ def has_values(x: Array) -> bool:
 
 
 def numbers_of(x: Array) -> np.ndarray:
-    """Convert any array to a NumPy array; half precision becomes float32."""
+    """A real floating-point array of any library as a NumPy array; half precision becomes float32."""
     x = constant(widened(x))
     return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
 
@@ -171,6 +170,7 @@ def _dense(x: Array) -> bool:
 
 
 def _float(value: int | float) -> float:
+    """`value` as a float. Raises ValueError for an integer beyond the largest float."""
     try:
         return float(value)
     except OverflowError:

@@ -5,16 +5,18 @@ import numpy as np
 Array = np.ndarray
 HEAD_WIDTH = 0.4  # half width of a head, in units of its length
 MIN_LEG = 1e-3  # in lengths of a head; the direction of a shorter leg is due to rounding
-STEEP_COSINE = 0.9  # barbs are placed by the first axis if the cosine to the third axis is larger
+# cosine of an arrow's angle to the third axis; if it is larger, the first two barbs in 3D are perpendicular
+# to the first axis, otherwise to the third
+STEEP_COSINE = 0.9
 HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to the browser
 
 
 def with_heads(points: Array, length: float) -> Array:
     """Add an arrow head to the end of each piece of a line (M, k) in 2 or 3 dimensions; NaN separates pieces.
 
-    A head has two barbs in 2D, four in 3D. From its last point, the piece goes on to the end of each barb and
-    back. Barbs reach back by `length`, but at most by half of the piece. For a piece of length 0 all barbs
-    are at its last point.
+    A head has two barbs in 2D, four in 3D. From its last point, its tip, the piece goes on to the end of each
+    barb, and between barbs back to the tip. Barbs reach back by `length`, but at most by half of the piece.
+    For a piece of length 0 all barbs are at the tip.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])

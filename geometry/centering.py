@@ -43,9 +43,9 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """(y, unit) with Πx = y·unit: the centred points y in units of powers of two, and each point's unit.
+    """The centred points Πx = y·unit, as y and the unit of each point, which is a power of two.
 
-    The unit is so large that no sum or difference of coordinates overflows.
+    A unit is so large that no sum or difference of coordinates overflows.
     """
     xp, d = namespace(x), x.shape[-1]
     if not d:
@@ -83,6 +83,6 @@ def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
 def upright_basis(d: int) -> Float[np.ndarray, "{d} {d}"]:
     """An orthonormal basis of ℝᵈ: the rows of `hyperplane_basis`, then the unit vector along 𝟏.
 
-    `x @ basis.T` rotates space so that 𝟏 points up.
+    `x @ basis.T` rotates space so that 𝟏 points along the last axis.
     """
     return np.vstack([hyperplane_basis(d), np.ones(d) / np.sqrt(d)])

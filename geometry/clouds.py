@@ -56,9 +56,10 @@ def closed(n: int) -> Array:
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers in [−reach, reach], as points on a line (points (N, 1), order) that has a gap at the number 0.
+    """Numbers in [−reach, reach], as one line: points (N, 1), and their order, with a gap at the number 0.
 
-    `even` is how many of the numbers are evenly spaced; the others are denser near 0.
+    even: how many of the numbers are evenly spaced; it must be odd, so that 0 is among them. The others are
+    denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
@@ -67,7 +68,7 @@ def numbers(reach: float, even: int) -> tuple[Array, Array]:
 
 
 def circle(n: int, u: Array, v: Array, *, radius: float = 1.0) -> tuple[Array, Array]:
-    """A circle around the origin in the plane of u and v, as a closed line: n points, and their order."""
+    """A circle around the origin in the plane of u and v, as a closed line: points (n, d), order (n + 1,)."""
     return ring(n, u, v, radius=radius), closed(n)
 
 
@@ -155,7 +156,7 @@ def half_net(sign: int) -> tuple[Array, Array]:
 
 
 def face_net(half: float, sign: int) -> tuple[Array, Array]:
-    """The grid lines of one face of the cube [−half, half]³: z = half for sign 1, z = −half for sign −1."""
+    """The grid lines of a face of the cube [−half, half]³, as one line with gaps: z = half·sign, sign ±1."""
     ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
     return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
 

@@ -13,9 +13,10 @@ import numpy as np
 CELLS_PER_AXIS = 1000
 CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two
 CELL_KEY_STRIDE = 1 << 20  # room for cell indices in a key; the browser, exact up to 2^53, has less
-SPACE_REACH_CELLS = 3  # points farther from their median in space do not count; in cells of the longest axis
+SPACE_REACH_CELLS = 3  # in cells of the longest axis; points farther from their median in space do not count
 NEIGHBOURHOOD_CELLS = 12  # radius, in cells, in which the neighbours of a crowd are counted
-MAX_NEIGHBOUR_RATIO = 1.5  # neighbours per point of the crowd; with more, the points form a curve
+# points in the neighbourhood, per point of the crowd in it; if there are more, the points form a curve
+MAX_NEIGHBOUR_RATIO = 1.5
 
 
 def crowds(
@@ -25,7 +26,7 @@ def crowds(
 
     The place with most points comes first; [] if there is no such place.
 
-    points      (N, k) the positions of the points in the picture; a point with NaN is ignored
+    points      (N, k) the positions of the points in the picture; a point with NaN or infinity is ignored
     low, high   (k,) the ends of the picture's axes
     space       (N, d) the points of which `points` are projections; by default `points` themselves. Points
                 that coincide in the picture may be far apart in this space; those far from the median of

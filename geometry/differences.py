@@ -16,12 +16,12 @@ def nudged(step: Affine, h: float) -> Affine:
     """The step x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x): two neighbours of y, and x₁.
 
     The result has 2m + 1 coordinates if y has m. To get a derivative, apply a function f to both neighbours,
-    then `quotient`. Raises ValueError for a step whose matrix consists of other points (`Of`).
+    then `quotient`. Raises ValueError for a step with tracks, or with other points as its matrix (`Of`).
     """
-    if isinstance(step.A, Of):
-        raise ValueError("a step that sees other points has no entries of its own to nudge")
     (m, d), e = step.A.shape, h * np.eye(step.A.shape[0])[0]
     b = step.b or Entries(np.zeros(m))
+    if isinstance(step.A, Of) or step.A.tracks or b.tracks:
+        raise ValueError("only a step of constants and terms can be nudged: got tracks, or other points")
 
     def twice(part: Array, last: Array) -> Array:
         return np.concatenate([part, part, last])

@@ -19,7 +19,7 @@ def cosine_density(c: Float[Array, " n"], m: int) -> Float[Array, " n"]:
     """The density of the cosine of the angle between two random directions in m dimensions; 0 for |c| ≥ 1.
 
     It is Γ(m/2) / (√π Γ((m−1)/2)) · (1 − c²)^((m−3)/2), with mean 0 and variance 1/m. For m = 2 it is
-    unbounded near ±1. Raises ValueError for m = 1, where the cosine is ±1.
+    unbounded near ±1. Raises ValueError for m < 2: in one dimension the cosine is ±1.
     """
     if m < 2:
         raise ValueError(f"a cosine has a density in 2 dimensions or more: got {m}")
@@ -61,11 +61,11 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """The expected part E[x_j²/‖x‖²] of the squared length of a random vector x that one coordinate makes up.
+    """The expected share E[x_j²/‖x‖²] of a coordinate in the squared length of a random vector x.
 
     The coordinates x_j of x are independent and normal with mean 0; `counts` says how many of them have each
-    of the `variances`. The result has, for each of the variances, the expectation for a coordinate with this
-    variance; all are 0 if all variances are 0. The expectation is the integral from 0 to ∞ of
+    of the `variances`. The result has one share for each of the variances: that of a coordinate with this
+    variance. All are 0 if all variances are 0. The expectation is the integral from 0 to ∞ of
     a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du, where a is the coordinate's variance, and b runs over the
     variances of all other coordinates.
     """

@@ -1,4 +1,4 @@
-"""Dual numbers: forward-mode automatic differentiation of any code that follows the array API.
+"""Dual numbers: forward-mode automatic differentiation of code that uses the functions of `Namespace`.
 
 A dual array x + ε·v, with ε² = 0, consists of a value x and a tangent v. If a function f is computed with
 it, the result has the value f(x), and its tangent is the derivative of f at x along v. So a pipeline is
@@ -122,9 +122,9 @@ LINEAR = ("astype", "reshape", "sum", "take")  # linear functions: applied to va
 
 
 class Namespace:
-    """The functions of the array API for dual arrays. own: the module that has them for plain arrays.
+    """The functions of the array API for dual arrays: those in SLOPES and LINEAR, and the methods below.
 
-    A plain array is passed to this module unchanged.
+    own: the module that has these functions for plain arrays. It also gets all calls with plain arrays.
     """
 
     def __init__(self, own: Any):

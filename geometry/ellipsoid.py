@@ -29,12 +29,13 @@ def to_ellipsoid(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """The lengths of the semi-axes with the given ranks: rank 0 is the longest, −1 the shortest.
+    """The lengths of those semi-axes that have the given ranks: rank 0 is the longest, −1 the shortest.
 
-    A length is 0 where zeros of γ flatten the ellipsoid. No matrix decomposition is needed, so d may be
-    large: if `centered`, (length)²/d is a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two
-    neighbouring values of γ², and bisection finds it. If not `centered`, the lengths are √d·|γ|. Source: G.
-    H. Golub, Some modified matrix eigenvalue problems (1973), section 5.
+    The ellipsoid is γ ⊙ x for all x with ‖x‖ = √d; if `centered`, also with Σxᵢ = 0. A length is 0 where
+    zeros of γ flatten it. No matrix decomposition is needed, so d may be large: if `centered`, (length)²/d is
+    a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two neighbouring values of γ², and bisection
+    finds it. If not, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix eigenvalue problems
+    (1973), section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)
@@ -50,7 +51,7 @@ def lengths(
 
 
 def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = True) -> int:
-    """The number of semi-axes shorter than `share` times the longest.
+    """The number of semi-axes (see `lengths`) that are shorter than `share` times the longest; all if γ = 0.
 
     If `centered`, there are only d − 1 semi-axes, because the ellipsoid is flat in the direction 1/γ.
     """

@@ -1,6 +1,6 @@
 """Arrays that depend on parameters: constant, affine, or interpolated between given arrays (`Track`)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,8 +116,7 @@ class Entries:
         params, x = params or {}, self.base if x is None else x
         if not (self.terms or self.tracks):
             return like(self.base, x)
-        if missing := sorted(name for name in (*self.terms, *self.tracks) if name not in params):
-            raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
+        check_given((*self.terms, *self.tracks), params)
         value = like(self.base, x)
         for name, term in self.terms.items():
             value = value + like(params[name], x) * like(term, x)
@@ -136,8 +135,6 @@ class Of:
     source   the other cloud, which has a `name`, `points`, `stages(params)`, `widths` and `parameters`, as
              `components.language.cloud.Cloud` does
     stage    the stage of the source at which its points are taken; None is the last
-
-    Source: design.md.
     """
 
     source: Any
@@ -160,7 +157,14 @@ class Of:
         return points.mT if self.transposed else points
 
 
+def check_given(names: Iterable[str], params: Params) -> None:
+    """Raise ValueError if one of the parameters `names` has no value in `params`."""
+    if missing := sorted(name for name in names if name not in params):
+        raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
+
+
 def _real(value):
+    """`value` itself if it is an array of a real floating dtype; otherwise a NumPy array in float64."""
     if (
         is_array_api_obj(value)
         and not isinstance(value, np.generic)

@@ -19,12 +19,12 @@ Array = np.ndarray
 # the point's image is that of no other point, of some others, or of all points of its piece
 FATES = "apart", "shared", "collapsed"
 APART, SHARED, COLLAPSED = range(3)
-WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights; smaller numbers are rounding errors
+WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights, or in radians; smaller numbers are rounding errors
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A piece of a circle: its start and length in radians, and which neurons are active on it, (m,)."""
+    """An arc of a circle: its start and length in radians, and which of m neurons are active on it, (m,)."""
 
     start: float
     length: float
@@ -75,9 +75,9 @@ def size(W: Array) -> float:
 
 
 def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, " k"]:
-    """The angles in [0, 2π), increasing, at which a neuron switches on or off on a circle.
+    """The angles in [0, 2π), increasing, at which a neuron switches on or off; empty if none does.
 
-    The circle has the radius `radius` and its centre at the origin.
+    They are angles of points on the circle with the given radius around the origin.
     """
     far, toward = radius * np.hypot(*W.T), np.arctan2(W[:, 1], W[:, 0])
     cut = np.abs(b) < far
@@ -88,7 +88,7 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The pieces of a circle on which the same neurons are active, ordered by angle."""
+    """The arcs between neighbouring `breaks`, ordered by angle; one whole circle if there are no breaks."""
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
     return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]

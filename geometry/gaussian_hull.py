@@ -48,7 +48,7 @@ def unselectable_share(n: int, d: int) -> float:
 
 @lru_cache(4096)
 def external(m: int, n: int) -> float:
-    """The external angle of a regular simplex of n vertices at a face of m, as a fraction of the sphere.
+    """The external angle of a regular simplex with n vertices at a face with m, as a fraction of the sphere.
 
     It is ∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
     """

@@ -44,8 +44,8 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
     """Indices of the points in the order in which a line joins them to draw their hull; −1 is a gap.
 
     The hull is drawn as a segment, a polygon, or all edges of a polyhedron whose faces are cut into
-    triangles. It has at most three dimensions.
-    The result is empty if there are no points or all coincide.
+    triangles. The result is empty if there are no points or all coincide. Raises ValueError if the points
+    span more than three dimensions.
     """
     points = _checked(points)
     flat = _flat(points) if len(points) else None
@@ -65,8 +65,8 @@ def outline(points: Float[Array, "n d"]) -> Int[Array, " m"]:
 def triangles(points: Float[Array, "n 3"]) -> Int[Array, "faces 3"]:
     """Triangles of the surface of a hull in space: indices of corners, counterclockwise seen from outside.
 
-    For coplanar points the triangles fill their polygon and meet at its first point. For collinear points
-    there are none.
+    For coplanar points the triangles fill their polygon, and all meet at its corner with the smallest index.
+    For collinear points there are none.
     """
     points = _checked(points, d=3)
     flat = _flat(points) if len(points) else None

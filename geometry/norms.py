@@ -204,7 +204,7 @@ def weight_norm(
     v, cast_back = widened_and_cast_back(v)
     g = like(g, v)
     if g.shape not in ((), v.shape[:-1]):
-        raise ValueError(f"g is one number or one a vector, {tuple(v.shape[:-1])}: got {tuple(g.shape)}")
+        raise ValueError(f"g is one number, or one per vector, {tuple(v.shape[:-1])}: got {tuple(g.shape)}")
     return cast_back(g[..., None] * to_sphere(v))
 
 

@@ -1,8 +1,7 @@
 """Pipelines: the steps that are applied one after another to the points of a cloud (a set of points).
 
 Simple steps are in `steps`; the steps here contain pipelines. The drawing engine in the browser mirrors both
-files, and `entries` (how steps depend on parameters) and `path` (how points move between stages). Source:
-design.md.
+files, and `entries` (how steps depend on parameters) and `path` (how points move between stages).
 """
 
 from bisect import bisect_right
@@ -17,7 +16,7 @@ from jaxtyping import Float
 
 from geometry.arrays import Array, Numbers, like, namespace, numbers_of, widened_and_cast_back
 from geometry.dual import Dual, concatenated, parts
-from geometry.entries import Entries, Of, Params, Track
+from geometry.entries import Entries, Of, Params, Track, check_given
 from geometry.path import between
 from geometry.steps import Affine, Attention, Normalize, Placed, Pointwise, Product, Softmax
 
@@ -85,6 +84,7 @@ class Branches:
         return widths[0]
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        self.width(x.shape[-1])
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
         return sum(results[1:], start=results[0]) if self.join == "sum" else concatenated(results)
 
@@ -121,7 +121,7 @@ class Pipeline:
         self.width(None)
 
     def width(self, d: int | None) -> int | None:
-        """The number of coordinates after the last step, for points with d coordinates (None: any number)."""
+        """The number of coordinates after the last step for points with d coordinates; None: unknown."""
         for step in self.steps:
             d = step.width(d)
         return d
@@ -227,7 +227,7 @@ class Orbit:
     Raises
     ------
     ValueError
-        If f does not give a state again.
+        If f does not return a state, which has `state` coordinates.
 
     Examples
     --------
@@ -277,8 +277,8 @@ class Orbit:
 class Put:
     """A change during a `Flow`: at a given time one point is turned to another direction, at the same length.
 
-    point   the number of the point, rounded; if it is negative, no point is changed
-    time    when the point is turned
+    point   the number of the point, rounded; if there is no such point, nothing changes
+    time    when the point is turned; nothing changes if it is after the last of the flow's times
     place   any vector in the new direction; if it is 0, nothing changes
 
     All three are numbers, arrays or `Entries`; point and time have no axes.
@@ -402,6 +402,7 @@ class Flow:
         """
         if type(x) is not np.ndarray:
             return [x]
+        check_given(self.velocity.parameters, params)
         moving = (params[name] for name in sorted(self.velocity.parameters))
         key = (x.tobytes(), x.shape, tuple(nodes), *moving)
         if key not in self._known:

@@ -4,7 +4,7 @@ import numpy as np
 
 from geometry.arrays import Array
 
-MAX_UPRIGHT_COSINE = 0.95  # a direction with a larger cosine to the third axis counts as upright
+MAX_UPRIGHT_COSINE = 0.95  # a direction whose angle to the third axis has a larger cosine counts as upright
 DIRECTION_TOLERANCE = 1e-3  # relative to a distance; shorter vectors count as 0, without a direction
 # coordinates of a unit vector that differ by less count as equal, so that rounding does not decide
 TIE_TOLERANCE = 1e-6

@@ -81,11 +81,11 @@ def check_function(name: str) -> None:
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """Apply the function called `name` to every coordinate of x.
 
-    identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin, arctan, sqrt of max(x, 0), log10 of
-    max(x, LOG_FLOOR), reciprocal (0 for x = 0), round (halves up), relu max(x, 0), entr −x·ln x for x > 0,
-    otherwise 0 (its sum is the entropy), gelu x·erfc(−x/√2)/2, and gelu_tanh x·(1 + tanh(√(2/π)·(x +
-    0.044715·x³)))/2, GPT-2's approximation of gelu, which differs from it by less than 5e-4. Raises
-    ValueError for another name.
+    The names are identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin (of x clipped to −1 … 1),
+    arctan, sqrt of max(x, 0), log10 of max(x, LOG_FLOOR), reciprocal (0 for x = 0), round (halves up), relu
+    max(x, 0), entr −x·ln x for x > 0, otherwise 0 (its sum is the entropy), gelu x·erfc(−x/√2)/2, and
+    gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, GPT-2's approximation of gelu, which differs from it
+    by less than 5e-4. Raises ValueError for another name.
     """
     check_function(name)
     x, cast_back = widened_and_cast_back(x, axes=0)

@@ -34,7 +34,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     Second, Newton's method minimises the convex function L(q) = log Σᵢ exp(q·(kᵢ − h)). It finds a query that
     selects the key h, or, at the minimum of L, softmax weights with which the others average to h. Third, the
     linear programming solver HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n,
-    d).
+    d), and RuntimeError if HiGHS fails.
     """
     keys = checked(keys)
     if not len(keys):
@@ -126,7 +126,7 @@ def programme(keys: Float[Array, "n d"], k: int) -> bool:
     """Decide by linear programming (HiGHS) whether some query selects the key h = keys[k].
 
     The programme maximises the margin m with m ≤ q·(h − kᵢ) for all other keys kᵢ, over queries q with |qⱼ| ≤
-    1.
+    1. Raises RuntimeError if HiGHS fails.
     """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
     leads = np.column_stack([others - keys[k], np.ones(len(others))])

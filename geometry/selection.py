@@ -18,20 +18,22 @@ FULL_STEP_GAIN = 1e-9  # if the gain is smaller, a full step is taken, because r
 # relative to the mean curvature; a smaller one counts as 0
 CURVATURE_FLOOR = 1e-12
 WEIGHT_FLOOR = 1e-10  # smaller weights count as 0: on the edge of a hull the most even weights are a limit
-# never reached: at the edge of a hull each step gains a factor e, elsewhere convergence is quadratic
-MAX_NEWTON_STEPS = 100
+# of Newton's and of Wolfe's method; Newton's needs fewer: at the edge of a hull each step gains a factor e,
+# elsewhere convergence is quadratic
+MAX_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """A proof of how much attention a key h can get.
 
-    margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h
+    margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h;
+             ∞ if there is no other key, and then any query does
     query    if h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin;
              otherwise the query that gives h its largest weight; if h lies on a face of the hull, its weight
              only approaches a supremum, and this query comes near it
-    weights  (n,) the most even average Σ pᵢkᵢ = h of the other keys, which proves that h never wins; 0 if h
-             can be selected
+    weights  (n,) the weights p of largest entropy with Σ pᵢkᵢ = h, an average of the other keys, which proves
+             that h never wins; all 0 if h can be selected
     largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy
              H = −Σ pᵢ log pᵢ of the weights; 1 if h can be selected
     """
@@ -108,7 +110,7 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
     points = points / scale
     kept = [int(np.argmin(np.sum(points**2, axis=-1)))]
     w, x = np.ones(1), points[kept[0]]
-    for _ in range(MAX_NEWTON_STEPS):
+    for _ in range(MAX_STEPS):
         heights = points @ x
         best = int(np.argmin(heights))
         if best in kept or x @ x - heights[best] <= LEAD_TOLERANCE * np.sqrt(x @ x):
@@ -153,7 +155,7 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]
     q, (value, p) = np.zeros(d), _log_sum(a @ np.zeros(d))
-    for _ in range(MAX_NEWTON_STEPS):
+    for _ in range(MAX_STEPS):
         gradient = p @ a
         curvature = (a * p[:, None]).T @ a - np.outer(gradient, gradient)
         ridge = CURVATURE_FLOOR * np.trace(curvature) / d + np.finfo(float).tiny

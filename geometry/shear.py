@@ -28,7 +28,7 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
     Raises
     ------
     ValueError
-        If `onto` and `by` are not two different axes of x.
+        If `onto` and `by` are not two different axes of x, or s is not one number.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def shear_step(s: str, *, onto: int = 0, by: int = 2) -> Affine:
 
 
 def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
-    """Convert points (u, v, h) of the unit sphere to (ρ, sign of h, u, v), the input of `shadow_steps`.
+    """Convert points (u, v, h) of the unit sphere to (ρ, ±1, u, v), the input of `shadow_steps`.
 
-    Here ρ = √(u² + v²) is the distance from the vertical axis.
+    Here ρ = √(u² + v²) is the distance from the vertical axis, and ±1 is the sign of h.
     """
-    return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.sign(x[:, 2]), x[:, :2]])
+    return np.column_stack([np.hypot(x[:, 0], x[:, 1]), np.copysign(1, x[:, 2]), x[:, :2]])
 
 
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:

@@ -5,7 +5,7 @@ from math import inf
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, namespace, widened_and_cast_back
+from geometry.arrays import Array, Scalar, constant, namespace, number, widened_and_cast_back
 
 
 def softmax(
@@ -49,9 +49,9 @@ def softmax(
     brody2023, section 3.
     """
     x, cast_back = widened_and_cast_back(x, axes=2 if causal else 1)
-    xp = namespace(x)
+    xp, temperature = namespace(x), number(temperature, x, "temperature")
     if not float(constant(temperature)) >= 0:
-        raise ValueError(f"a temperature is 0 or more: got {float(constant(temperature))}")
+        raise ValueError(f"a temperature is 0 or more: got {float(constant(temperature)):g}")
     if not x.shape[-1]:
         return cast_back(x)
     seen = xp.tril(xp.ones(x.shape[-2:], dtype=xp.bool, device=device(x))) if causal else None

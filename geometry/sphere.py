@@ -1,4 +1,4 @@
-"""Normalisation to a sphere: the radial map x ↦ R·x/‖x‖. All normalisation layers divide by this code."""
+"""Normalisation to a sphere: the radial map x ↦ R·x/‖x‖, which all normalisation layers use."""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -26,7 +26,7 @@ def to_sphere(
 
     | convention | formula | with R = √n |
     | --- | --- | --- |
-    | `"bare"` | R·x/√(‖x‖² + ε) | |
+    | `"bare"` | R·x/√(‖x‖² + ε) | x/√(mean(x²) + ε/n) |
     | `"pytorch"` | R·x/√(‖x‖² + nε) | x/√(mean(x²) + ε) |
     | `"std"` | R·x/(‖x‖ + ε√n) | x/(√mean(x²) + ε) |
 
@@ -55,8 +55,8 @@ def to_sphere(
     Raises
     ------
     ValueError
-        If the convention is unknown, the radius or ε is not one number, ε is negative, or groups overlap or
-        name a coordinate that does not exist.
+        If the convention is unknown, the radius or ε is not one number, ε is negative, or groups overlap, are
+        empty, or name a coordinate that does not exist.
 
     Examples
     --------

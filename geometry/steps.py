@@ -1,8 +1,9 @@
 """Single steps of a pipeline: matrices, norms, functions, products, softmax, attention, fixed places.
 
-A step has `apply(x, params)`, which maps points; `parameters`, the names that it needs in `params`; and
-`width(d)`, the number of coordinates of its results for points of d coordinates (None: any number). `width`
-raises ValueError if the step does not accept d coordinates.
+A step has `apply(x, params)`, which maps points; `parameters`, the names that it needs in `params`;
+`sources`, the other clouds that it uses (see `Of`); and `width(d)`, the number of coordinates of its results
+for points of d coordinates, where None stands for an unknown number. `width` raises ValueError if the step
+does not accept d coordinates.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from geometry import pointwise
 from geometry.arrays import (
     Array,
     Numbers,
+    constant,
     has_values,
     like,
     namespace,
@@ -27,7 +29,7 @@ from geometry.arrays import (
     widened_and_cast_back,
 )
 from geometry.dual import concatenated
-from geometry.entries import Entries, Of, Params
+from geometry.entries import Entries, Of, Params, check_given
 from geometry.softmax import softmax
 from geometry.sphere import Groups, check_convention, check_groups, on_spheres, take
 
@@ -38,7 +40,7 @@ class Affine:
 
     A has the shape (m, d), b (m,) or None. With leading axes, such as one for many networks, A (*batch, m, d)
     and b (*batch, m) map points (N, d) or (*batch, N, d) to (*batch, N, m). If all rows of A sum to 0 up to
-    rounding, as for centring, a constant vector is mapped to b exactly, unless A requires a gradient.
+    rounding, as for centring, a constant vector is mapped to b exactly.
 
     Raises
     ------
@@ -81,11 +83,13 @@ class Affine:
         b = None if self.b is None else self.b.value(params, x=x)
         rows_sum_to_zero = self._rows_sum_to_zero if self._has_fixed_matrix else _rows_sum_to_zero(A)
         if rows_sum_to_zero:  # subtract one coordinate, so that rounding gives a constant vector no direction
-            x = x - x[..., :1]
-        if len(A.shape) == 2:
-            return cast_back(x @ A.mT if b is None else x @ A.mT + b)
-        y = A @ x.mT  # points stay the fastest axis in memory, so later steps are three times as fast
-        return cast_back((y if b is None else y + b[..., None]).mT)
+            first = x[..., :1]
+            y = _product(A, x - first)
+            if requires_gradient(A):  # add exactly 0, which has the gradient that the subtraction removed
+                y = y + _product(A - constant(A), first + 0 * x)
+        else:
+            y = _product(A, x)
+        return cast_back(y if b is None else y + (b if len(A.shape) == 2 else b[..., None, :]))
 
     @cached_property
     def _has_fixed_matrix(self) -> bool:
@@ -93,8 +97,7 @@ class Affine:
 
     @cached_property
     def _rows_sum_to_zero(self) -> bool:
-        base = self.A.value({})
-        return not requires_gradient(base) and _rows_sum_to_zero(base)
+        return _rows_sum_to_zero(self.A.value({}))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -110,13 +113,14 @@ class Affine:
 class Normalize:
     """Normalisation to a sphere, as by `to_sphere`; `radius` and `eps` may depend on parameters.
 
-    A constant ε must not be negative. Parameters may make ε negative, as long as its sum
-    with ‖x‖² (for "std", with ‖x‖) in the formula of `to_sphere` stays positive.
+    A constant ε must not be negative. Parameters may make ε negative, as long as the divisor in the formula
+    of `to_sphere` stays real and positive.
 
     Raises
     ------
     ValueError
-        If `radius` or `eps` has axes, a constant ε is negative, the convention is unknown, or groups overlap.
+        If `radius` or `eps` has axes, a constant ε is negative, the convention is unknown, or groups overlap
+        or are empty.
 
     Examples
     --------
@@ -281,7 +285,8 @@ class Attention:
 
     `keys` is the number of coordinates of a key. The first `keys` coordinates of a point are its query, the
     next `keys` its key, and the rest its value. The last coordinate of the result is the weight that the
-    point gives itself. causal: point i attends only to the points up to i. Source: geshkovski2023.
+    point gives itself. The scores are not divided by √keys. causal: point i attends only to the points up to
+    i. Source: geshkovski2023.
 
     Raises
     ------
@@ -319,9 +324,9 @@ class Attention:
 
 @dataclass(frozen=True)
 class Placed:
-    """Replace each point by a place that parameters give.
+    """Replace each point by one whose coordinates are parameters: those that `names[k]` lists for point k.
 
-    The coordinates of point k become the values of the parameters that `names[k]` lists.
+    `apply` raises ValueError if the number of points is another, or a parameter has no value.
     """
 
     names: Sequence[Sequence[str]]
@@ -334,12 +339,19 @@ class Placed:
         x, cast_back = widened_and_cast_back(x)
         if x.shape[-2] != len(self.names):
             raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
+        check_given(self.parameters, params)
         places = [[float(params[name]) for name in coordinates] for coordinates in self.names]
         return cast_back(like(places, x))
 
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for coordinates in self.names for name in coordinates)
+
+
+def _product(A, x):
+    """The points A·x, (*batch, N, m)."""
+    # with leading axes of A, points stay the fastest axis in memory, so later steps are three times as fast
+    return x @ A.mT if len(A.shape) == 2 else (A @ x.mT).mT
 
 
 def _rows_sum_to_zero(A):

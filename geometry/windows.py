@@ -8,10 +8,7 @@ from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the box window, ∫ 1 over [−1, t].
-
-    With this window, a head sees an axis wholly or not at all.
-    """
+    """The integral of the box window, ∫ 1 over [−1, t]."""
     return np.clip(t, -1, 1) + 1
 
 
@@ -37,10 +34,10 @@ def windows(
 
     at: the numbers of n axes; the axes 1 … d form a ring. Each head has a block of d/heads axes, and its
     window is centred on this block. For overlap 0 the window is as wide as the block. For overlap 1 it is
-    twice as wide and reaches to the centres of the neighbouring blocks. A head's share of an axis is the part
-    of its window over the axis, from ½ before to ½ after. So overlap 0 is the split of multi-head attention,
-    whatever the shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], and heads that do
-    not divide d.
+    twice as wide and reaches to the centres of the neighbouring blocks. A head's share of an axis is the
+    integral of its window from ½ before the axis to ½ after it, divided by the sum over heads. So overlap 0
+    is the split of multi-head attention, whatever the shape. Raises ValueError for an unknown shape, an
+    overlap outside [0, 1], and heads that do not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"

@@ -254,7 +254,7 @@ def test_a_gain_or_shift_is_one_number_a_coordinate(xp, shape, name):
 
 @pytest.mark.parametrize("shape", [(1,), (3,), (2, 1), (1, 2)], ids=str)
 def test_a_length_is_one_number_or_one_a_vector(xp, shape):
-    with pytest.raises(ValueError, match=r"one number or one a vector, \(2,\): got"):
+    with pytest.raises(ValueError, match=r"one number, or one per vector, \(2,\): got"):
         weight_norm(xp.ones((2, 3)), g=xp.ones(shape))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise
+from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.differences import image_dimension, nudged, quotient
 
 H = 1e-5
@@ -26,6 +26,11 @@ def test_nudged_follows_the_terms_of_its_step():
     step = Affine(Entries(np.eye(2), {"a": np.diag([1.0, 0])}), [3.0, 4])
     got = nudged(step, H).apply(np.array([[5.0, 6]]), {"a": 2.0})
     np.testing.assert_allclose(got, [[18 + H, 10, 18 - H, 10, 5]], rtol=1e-15)
+
+
+def test_a_step_with_a_track_cannot_be_nudged():
+    with pytest.raises(ValueError, match="tracks"):
+        nudged(Affine(Entries(np.eye(2), tracks={"t": Track([0, 1], np.ones((2, 2, 2)))})), H)
 
 
 @pytest.mark.parametrize(("name", "slope"), [("tanh", 1.0), ("sigmoid", 0.25), ("sin", 1.0)])

@@ -8,9 +8,11 @@ from geometry import (
     Affine,
     Branches,
     Entries,
+    Flow,
     Normalize,
     Of,
     Pipeline,
+    Placed,
     Pointwise,
     Product,
     Softmax,
@@ -135,6 +137,10 @@ def test_parameters():
     assert NETWORK.parameters == PARAMS.keys() and not FIVE.parameters
     with pytest.raises(ValueError, match=r"\['step'\]"):
         NETWORK.stages(np.ones(2), {"s": 1.0, "t": 1.0})
+    grow = Flow(Pipeline((Affine(Entries(np.eye(1), {"a": np.eye(1)})),)), [0.0, 1.0])
+    for step in (Placed((("a",),)), grow):
+        with pytest.raises(ValueError, match=r"\['a'\]"):
+            Pipeline((step,)).stages(np.ones((1, 1)), {"b": 1.0})
 
 
 @pytest.mark.parametrize(
@@ -219,6 +225,14 @@ def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exac
         assert not centred.any() and not on_sphere.any()
 
 
+def test_the_gradient_of_a_parameter_that_centres_is_that_of_the_matrix():
+    """For A = I − t𝟏𝟏ᵀ and t = 1/2 all rows sum to 0, but for other t they do not: ∂(Ax)₁/∂t = −(x₁ + x₂)."""
+    t = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    step = Affine(Entries(np.eye(2), {"t": -np.ones((2, 2))}))
+    step.apply(torch.tensor([[3.0, 1.0]], dtype=torch.float64), {"t": t})[0, 0].backward()
+    assert t.grad == -4
+
+
 def test_what_only_nearly_centres_is_the_matrix(rng):
     A = Entries(centering_matrix(3), terms={"t": np.eye(3)})
     x = rng.normal(size=(5, 3)) + 1e6
@@ -286,6 +300,7 @@ def test_a_residual_is_a_branch_beside_the_empty_one(xp, rng):
             ),
             "added",
         ),
+        (lambda: Branches((Pipeline(()), Pipeline((Product(((0,),)),)))).apply(np.ones((2, 3)), {}), "added"),
         (lambda: Softmax(np.ones(2)), "one number"),
     ],
 )

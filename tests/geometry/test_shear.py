@@ -72,6 +72,10 @@ def test_the_shadows_steps_are_its_formula(s):
     x = np.random.default_rng(2).normal(size=(50, 3))
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     got = Pipeline(shadow_steps(s="s", r="r")).stages(shadow_coordinates(x), {"s": s, "r": 1.4})[-1]
+    rim = shadow_coordinates(np.array([[0.6, 0.8, 0.0]]))  # a point without height, on the outline for s = 0
+    np.testing.assert_allclose(
+        Pipeline(shadow_steps(s="s", r="r")).stages(rim, {"s": s, "r": 2.0})[-1], [[1.2, 1.6, 0]], atol=1e-7
+    )
     branches = sheared_shadow(1.4 * x[:, 0], 1.4 * x[:, 1], s=s, radius=1.4)
     want = np.where(x[:, 2:] > 0, *branches)
     np.testing.assert_allclose(got[:, :2], want, atol=1e-10)  # the root by angles, away from the rim

@@ -44,6 +44,12 @@ def test_a_shift_of_all_changes_nothing(xp, rng):
     close(softmax(xp.asarray(x + 7.0)), np.asarray(softmax(xp.asarray(x))))
 
 
+@pytest.mark.parametrize("temperature", [[1.0, 2.0], np.ones(1), torch.ones(2)], ids=str)
+def test_a_temperature_is_one_number(temperature):
+    with pytest.raises(ValueError, match="temperature is one number: got shape"):
+        softmax(torch.ones(2, 2), temperature=temperature)
+
+
 def test_a_temperature_below_zero_is_refused():
     with pytest.raises(ValueError, match="0 or more: got -1"):
         softmax(np.ones((2, 2)), temperature=-1.0)
