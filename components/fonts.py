@@ -1,8 +1,8 @@
 """The fonts of pages and figures. npm fetches them; tools/fonts.mjs removes the characters that are not used.
 
 Text is set in Source Sans 3. It is drawn for interfaces and legible at small sizes, one file has all weights,
-all digits have the same width, and it has Greek letters. Until it is loaded, browsers show Arial. It is
-scaled to 107 %, so that its letters are as high and its lines as long as Arial's: nothing moves when it
+all digits have the same width, and it has Greek letters. Until it is loaded, browsers show Arial. Source Sans
+is scaled to 107 %, so that its letters are as high and its lines as long as Arial's: nothing moves when it
 arrives. Mathematics is set in STIX Two Math. Its MATH table positions bars, roots and indices, and its
 letters are as high as those of the text. Both fonts are under the SIL Open Font License 1.1. If npm has not
 been run, the reader's system fonts are used.

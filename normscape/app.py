@@ -131,17 +131,17 @@ def main(arguments: list[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"normscape {__version__}")
-    address(parser, None, None)
+    add_address(parser, None, None)
     parser.set_defaults(run=lambda asked: serve(asked.host, asked.port))
     several = parser.add_subparsers(metavar="command")
     one = command(several, "serve", "serve the explorer", "normscape serve --port 8080")
     variables = (settings.__doc__ or "").rpartition("\n\n")[2]
     one.epilog = f"{one.epilog}\n\nsettings (environment variables; docs/deployment.md):\n{variables}"
-    address(one)
+    add_address(one)
     one = command(several, "list", "print the names of the scenes", "normscape list")
-    one.set_defaults(run=lambda _: names())
+    one.set_defaults(run=lambda _: print_scenes())
     commands.add(several, serve)
-    address(several.choices["model"])
+    add_address(several.choices["model"])
     asked = parser.parse_args(arguments)
     try:
         asked.run(asked)
@@ -166,7 +166,7 @@ def message(wrong: Exception) -> str:
     return f"{wrong}; there are only {listed}"
 
 
-def address(
+def add_address(
     parser: argparse.ArgumentParser, host: Any = argparse.SUPPRESS, at: Any = argparse.SUPPRESS
 ) -> None:
     """Add the options --host and --port to a parser; `host` and `at` are their defaults."""
@@ -176,7 +176,7 @@ def address(
     parser.add_argument("--port", type=port, default=at, help=words)
 
 
-def names() -> None:
+def print_scenes() -> None:
     """Print the names and titles of the scenes."""
     for scene in scenes().values():
         print(f"{scene.slug:12} {scene.title}")

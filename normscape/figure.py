@@ -31,7 +31,7 @@ from components.publish import component, plain
 from components.training.recipes import built
 from components.web.server import contents, find, library_code
 
-QUICK = 6  # level of gzip, of 9
+GZIP_LEVEL = 6  # of 9
 ENTRY = "guest/kernel"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -266,7 +266,7 @@ def _element(state: State) -> str:
 
 def _packed(value: Any) -> bytes:
     """Data for figure.js, as JSON compressed with gzip."""
-    return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), QUICK, mtime=0)
+    return gzip.compress(json.dumps(value, separators=(",", ":")).encode(), GZIP_LEVEL, mtime=0)
 
 
 def _camera(state: State) -> list[float] | None:

@@ -70,7 +70,7 @@ def moving(recipe: Recipe, state: State) -> str:
             first, end = end, end + len(list(same))
             times.add((first, end))
             pieces.append(f'<g class="f{first}-{end}">{shape}</g>' if shape else "")
-    sheet = "".join(_shown(*time, len(states)) for time in sorted(times))
+    sheet = "".join(_group_css(*time, len(states)) for time in sorted(times))
     return _document(state.theme, box, "".join(pieces), sheet)
 
 
@@ -119,11 +119,11 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2), in pixels, that have the same bounding box as a projected mark with N points.
+    """Points (2N, 2), in pixels, with the bounding box of the visible part of a projected mark with N points.
 
-    Each point of the mark contributes two: opposite corners of the rectangle that its label or cell takes.
-    For all other marks, both are the point itself. Points outside the picture of size `size` are moved to its
-    edge.
+    Each point of the mark contributes two: opposite corners of the rectangle that its cell, or the mark's
+    longest label, takes. For all other marks, both are the point itself. Points outside the picture of size
+    `size` are moved to its edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
@@ -135,7 +135,7 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     return np.clip(np.concatenate([drawn.flat - around, drawn.flat + around]), -half, half)
 
 
-def _shown(first: int, end: int, count: int) -> str:
+def _group_css(first: int, end: int, count: int) -> str:
     """The CSS rules that show a group of shapes during the frames `first` … `end` − 1 of an animation.
 
     count: the number of frames. If the last frame is among these, the group is also shown during the pause

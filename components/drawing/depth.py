@@ -17,14 +17,14 @@ MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE = 0.6, 1.7
 MAX_COLOUR_LOSS = 0.5  # share of its colour that the farthest point loses
 FADE_DEPTH = 0.35  # distance beyond the centre where MAX_COLOUR_LOSS is reached, relative to the centre's
 HALO_PX, MAX_HALO_FRACTION = 0.75, 0.16  # width in pixels; largest width relative to the point's radius
-HALO_PAPER_FRACTION = 0.6  # less than 1, so that points in a dense row stay visible
-VEIL_COLOUR_LOSS = 0.3  # share of its colour that an object loses behind each translucent surface
+HALO_PAPER_FRACTION = 0.6  # opacity of the halo; less than 1, so that points in a dense row stay visible
+MAX_VEIL_COLOUR_LOSS = 0.3  # largest share of its colour that a point loses behind a translucent surface
 # Points are moved towards the camera by this share of their distance, so that no surface on which they lie
 # cuts them.
 POINT_LIFT = 0.012
 
-# numbers that the browser's painter gets with the layout of a 3D view
-TOLD = {
+# the same numbers for the browser's painter, in the layout of a 3D view
+BROWSER_NUMBERS = {
     "fade": MAX_COLOUR_LOSS,
     "over": FADE_DEPTH,
     "halo": HALO_PX,
@@ -58,5 +58,5 @@ def strength(away: Array) -> Array:
 
 
 def veil(opacity: float) -> float:
-    """The share of its colour that an object loses behind one translucent surface with this opacity."""
-    return (1 - opacity) * min(VEIL_COLOUR_LOSS, 3 * opacity)
+    """The share of its colour that a point loses behind one translucent surface with this opacity."""
+    return (1 - opacity) * min(MAX_VEIL_COLOUR_LOSS, 3 * opacity)

@@ -33,7 +33,7 @@ from components.language.marks import (
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 
-THINNER = 0.5  # factor on the width of 2D lines, because WebGL draws 3D lines at half their width
+LINE_WIDTH_IN_PLANE = 0.5  # factor on the width of 2D lines, because WebGL draws 3D lines at half their width
 LIGHT = {"ambient": 0.72, "diffuse": 0.45, "specular": 0.05, "roughness": 0.9, "fresnel": 0.1}
 # surfaces that fold are not shaded: where they fold, the lit and the dark side would swap
 FLAT = {"ambient": 1, "diffuse": 0, "specular": 0}
@@ -70,10 +70,10 @@ def _trace(recipe: Recipe, view: View, mark: Mark) -> dict[str, Any]:
 def _hover(recipe: Recipe, mark: Mark) -> str:
     """Plotly's `hoverinfo` for a mark, which depends on what a click on the mark does.
 
-    "text"  shows a text at the pointer: if a click follows (selects) a point or a drag moves it, or if a
-            click sets a choice and the points have labels
+    "text"  shows a text at the pointer: if a click follows (selects) a point, or if it sets a choice and the
+            points have labels
     "none"  shows nothing, but events report the pointer: for other marks that react to clicks
-    "skip"  ignores the pointer: for all other marks
+    "skip"  ignores the pointer: for all other marks, also those that are dragged by a handle (`Drag`, `Turn`)
     """
     match hand_of(mark):
         case Follow() | Carry() | Relocate() | Open():
@@ -97,7 +97,7 @@ def _markers(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
 
 
 def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:
-    width = mark.size if view.dims == 3 else mark.size * THINNER
+    width = mark.size if view.dims == 3 else mark.size * LINE_WIDTH_IN_PLANE
     return {"mode": "lines", "line": {"color": f"var(--{mark.role})", "width": width, "dash": mark.dash}}
 
 
@@ -117,7 +117,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
     """The trace of a mark whose colours fill cells or the whole view, with its colour scale but no points.
 
-    The browser paints such marks under the axes itself. `figure` turns this trace into a heat map.
+    The browser paints such marks itself, below the axes. `figure` turns this trace into a heat map.
     """
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
@@ -159,7 +159,7 @@ def _scene_layout(view: View) -> dict[str, Any]:
     }
     scene: dict[str, Any] = dict(zip(("xaxis", "yaxis", "zaxis"), axes, strict=True))
     scene |= {"aspectmode": "cube", "dragmode": "turntable", "camera": camera}
-    return _base_layout() | {"scene": scene, "meta": {"depth": depth.TOLD}}
+    return _base_layout() | {"scene": scene, "meta": {"depth": depth.BROWSER_NUMBERS}}
 
 
 def _plane_layout(view: View) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
 
 
 def document(recipe: Recipe) -> dict[str, Any]:
-    """A recipe, with a template for each view, as JSON data: all that the browser's player needs."""
+    """A recipe, with a template for each view, as JSON data: all that the browser's player draws from."""
     data = packed(recipe)
     for view, sent in zip(recipe.views, data["views"], strict=True):
         sent |= {"figure": templates(recipe, view), "wide": view.wide}

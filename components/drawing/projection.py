@@ -59,7 +59,7 @@ def middle(view: View, camera: Sequence[float]) -> float:
     return float(project(view, center, camera, (1.0, 1.0))[1][0]) if view.dims == 3 else 1.0
 
 
-def layers(
+def triangles_before(
     pixels: Array, depth: Array, corners: Array, depths: Array, *, touching: float = TOUCHING_FRACTION
 ) -> Array:
     """For each point, the number of triangles that are between it and the camera.
@@ -96,5 +96,5 @@ def layers(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """A mask of the points that are hidden by at least one triangle; the arguments are those of `layers`."""
-    return layers(pixels, depth, corners, depths) > 0
+    """A mask of the points that are hidden by at least one triangle; the arguments as above."""
+    return triangles_before(pixels, depth, corners, depths) > 0

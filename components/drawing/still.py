@@ -1,4 +1,4 @@
-"""Still pictures: any state of a recipe as SVG, for the gallery and for browsers without WebGL.
+"""Still pictures: any state of a recipe as SVG, which needs neither scripts nor WebGL.
 
 Marks are projected with the camera of the figure, and drawn in the order of their kinds, from surfaces to
 labels. Points have the depth cues of `components.drawing.depth`. A surface of triangles is drawn in one of
@@ -23,7 +23,7 @@ from components import fonts
 from components import theme as themes
 from components.drawing import depth
 from components.drawing.crowds import crowds_of
-from components.drawing.projection import Size, behind, fitting, layers, middle, paper, project
+from components.drawing.projection import Size, behind, fitting, middle, paper, project, triangles_before
 from components.drawing.shapes import above, areas, cells, coarse, dot, path, quadrangles, triangles
 from components.language.cloud import Moment
 from components.language.link import State
@@ -193,14 +193,17 @@ class Drawn:
 
     @property
     def solid(self) -> bool:
+        """Whether the mark is a surface that hides the points behind it."""
         return self.mark.closed and self.opacity >= 1
 
     @property
     def veil(self) -> bool:
+        """Whether the mark is a translucent surface, which weakens the colour of points behind it."""
         return self.mark.draws == "mesh" and self.opacity < 1
 
     @property
     def deep(self) -> bool:
+        """Whether the mark is in a 3D view."""
         return len(self.mark.rows) == 3
 
 
@@ -240,11 +243,11 @@ def layers_of(
 
     most: the largest number of points to draw of one mark. sheet: the same for a surface (`Sheet`).
     """
-    letters = _letters(recipe, drawn)
+    letters = _label_px(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most, sheet), each.opacity) for each in drawn]
 
 
-def _letters(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
+def _label_px(recipe: Recipe, drawn: Sequence[Drawn]) -> float:
     """The font size of a view's labels: the largest at which no two of them overlap.
 
     It is at most MAX_LABEL_PX, and at least MIN_LABEL_PX even if labels then overlap.
@@ -273,9 +276,9 @@ def _shape(
             return _labels(recipe, drawn, f"var(--{themes.word(mark.role)})", letters)
         case "mesh":
             if isinstance(mark, Sheet) and mark.color:
-                return _cloth(drawn, sheet)
+                return _sheet(drawn, sheet)
             if color_of(mark):
-                return _painted(drawn)
+                return _colored_mesh(drawn)
             return f'<path fill="{color}" d="{triangles(drawn.flat[mark.triangles])}"/>'
         case "line":
             width = max(0.8, mark.size * 0.55)
@@ -294,7 +297,7 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
     return f'<g fill="{color}" {look}>{"".join(texts)}</g>'
 
 
-def _painted(drawn: Drawn) -> str:
+def _colored_mesh(drawn: Drawn) -> str:
     """SVG of a mesh coloured by value: for each colour of the scale, the band of values nearest to it.
 
     Each band extends a little under the one that is drawn next, so that no gap shows between them.
@@ -312,7 +315,7 @@ def _painted(drawn: Drawn) -> str:
     return f'<g stroke-width="0.7" stroke-linejoin="round">{"".join(pieces)}</g>'
 
 
-def _cloth(drawn: Drawn, most: int) -> str:
+def _sheet(drawn: Drawn, most: int) -> str:
     """SVG of a surface (`Sheet`): quadrangles, each of one colour, drawn from back to front.
 
     most: the largest number of grid points to use.
@@ -404,13 +407,13 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
             f' stroke="var(--paper)" stroke-opacity="{depth.HALO_PAPER_FRACTION}" stroke-width="{width:.2g}"'
         )
         paint += ' paint-order="stroke"'
-    left = _left(drawn, chosen, others)
+    left = _remaining_colour(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
     faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)
     return f"<g {paint}>{''.join(faded)}</g>"
 
 
-def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
+def _remaining_colour(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarray:
     """For each point in `chosen` (indices), the share of its colour that remains, from 0 to 1.
 
     Points far from the camera fade, and translucent surfaces in front of a point weaken its colour. The share
@@ -423,7 +426,9 @@ def _left(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn]) -> np.ndarr
     for veil in (each for each in others if each.veil):
         every = veil.mark.triangles
         corners, depths = veil.flat[every], veil.depth[every]
-        count = layers(drawn.flat[chosen], drawn.depth[chosen], corners, depths, touching=depth.POINT_LIFT)
+        count = triangles_before(
+            drawn.flat[chosen], drawn.depth[chosen], corners, depths, touching=depth.POINT_LIFT
+        )
         left = left * (1 - depth.veil(veil.opacity)) ** count
     return np.asarray(np.round(left / OPACITY_STEP) * OPACITY_STEP)
 

@@ -33,7 +33,7 @@ from components.web.server import bundle, request_query, revalidated
 # Dash adds facts about its server to each page, which only its developers need.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
 # The scripts of the panel: React, the components of `dash.html`, and the renderer. Nothing else of Dash is
-# loaded. Its polyfill would slow parseInt, which Plotly's WebGL calls some thousand times a frame.
+# loaded. Its polyfill would slow parseInt, which Plotly's WebGL calls thousands of times a frame.
 NEEDED = re.compile(
     r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
 )

@@ -30,7 +30,7 @@ ICON = quote(
     f"<path d='M3 22L29 10' stroke='{ROLES['hyperplane'][0]}' stroke-width='3'/>"
     f"<circle cx='25' cy='9' r='4' fill='{ROLES['input'][0]}'/></svg>"
 )
-PAGES = ("story", "words")  # the pages that are not scenes or guides
+PAGES = ("story", "words")  # all pages except home, scenes and guides
 NAMES = {"auto": "◐ System", "light": "☀ Light", "dark": "☾ Dark"}  # as in assets/page/theme.js
 
 

@@ -73,7 +73,7 @@ def figure(slug: str) -> Response:
 def html(scene: Scene, asked: Mapping[str, str]) -> str:
     """The HTML of a figure. Its addresses are relative to the path PATH.
 
-    asked: the state of the figure, as the query of an embed.
+    asked: the state of the figure, as the query of a link without `tour`.
     """
     state = state_of(scene, asked, tour=False)
     data = facts(

@@ -73,7 +73,7 @@ def export(
     elif out.suffix == ".svg":
         out.write_text(still.svg(state.recipe, state), "utf-8")
     else:
-        _check()
+        _check_packages()
         asyncio.run(_drawn(scene, state, out, look, moments))
 
 
@@ -173,7 +173,7 @@ async def _drawn(
 
 @asynccontextmanager
 async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
-    """Open a figure in a browser, to take pictures of it: the figure has its text, but no controls."""
+    """Open a figure in a browser, to take pictures of it: with its formula and legends, without controls."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
@@ -210,7 +210,8 @@ def _opened(png: bytes):
     return Image.open(io.BytesIO(png)).convert("RGB")
 
 
-def _check() -> None:
+def _check_packages() -> None:
+    """Raise Missing unless the packages that draw pictures and videos are installed."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise Missing('images and videos need the group "export": pip install kaleido imageio-ffmpeg pillow')

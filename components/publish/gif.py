@@ -19,10 +19,11 @@ EVERY = (1, 2, 3)  # reductions of the frame rate to try: keep each frame, one o
 
 
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
-    """Write a GIF of at most MAX_BYTES, with as large a width and frame rate as possible.
+    """Write a GIF of at most MAX_BYTES if possible, with as large a frame rate, then width, as possible.
 
-    If the caller has set the size or the frame rate (`look.set_by_caller`), it is not reduced, and the file
-    may be larger. The frames are also written, as PNG files in the folder of `out`.
+    If the caller has set the size or the frame rate (`look.set_by_caller`), it is not reduced. If even the
+    smallest GIF is larger than MAX_BYTES, it is kept. The frames are also written, as PNG files in the folder
+    of `out`.
     """
     count = 0
     async for png in frames:

@@ -20,8 +20,8 @@ from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
 LINES = "treat each line of the text as a separate example, such as a protein or a reaction"
-RECORD_TOKENS = 16_384  # tokens of text that `record` reads
-EFFECT_TOKENS = 2048  # tokens of text on which `report` measures the effect of each norm's centring
+RECORD_TOKENS = 16_384  # tokens of text that `record` reads by default
+EFFECT_TOKENS = 2048  # the same for `report`, on which it measures the effect of each norm's centring
 MAX_TEXT_BYTES = 64 * 2**20  # bytes of a text
 
 

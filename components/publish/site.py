@@ -57,10 +57,9 @@ SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
 def write(folder: Path, url: str = "") -> str:
     """Write the site into a folder; returns a line for the terminal with its size.
 
-    Raises CommandFailed if the folder contains something else than a site; OSError.
-
-    url: the absolute address that the folder will have; "" if unknown. Without it, link previews have no
-    pictures, because social networks only follow absolute addresses.
+    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError. url: the
+    absolute address that the folder will have; "" if unknown. Without it, link previews have no pictures,
+    because social networks only follow absolute addresses.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     _shared(folder, ENTRIES)
@@ -84,7 +83,7 @@ def write(folder: Path, url: str = "") -> str:
 def write_story(folder: Path) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises CommandFailed if the folder contains something else than a site; OSError.
+    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError.
     """
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
@@ -190,8 +189,8 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The choices that readers of a static page can change, as JSON data, with those values that exist.
 
-    made: for each recipe that was written, its choices; the page opens with the first. Text fields and
-    results of training are left out, because they need a server.
+    made: for each recipe that was written, its choices; the page opens with the first. Text fields, results
+    of training and parts of such results (`Picked`) are left out, because they need a server.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -212,7 +211,7 @@ def values(choice: Any) -> Sequence[Any]:
     """The values of a choice for which the site has recipes.
 
     If a choice has few values, these are all of them. Of a `Whole` with a long range, they are a few numbers.
-    Of a text, or of a `Several` with more than SUBSETS options, only the default.
+    Of a `Several` with more than SUBSETS options, and of all other choices, such as texts, only the default.
     """
     match choice:
         case Choice():
@@ -236,8 +235,8 @@ def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Se
     """The numbers to which readers can set the choice `name` by clicking in a scene's figure.
 
     For example, a click on a point sets which normalisation layer of a model is shown. other: the choices
-    that differ from the defaults. Returns () for a scene with training, where clicks select seeds: for these,
-    the first EXPORTED_SEEDS are enough.
+    that differ from the defaults. Returns () for a scene with training, where clicks select seeds: the site
+    has only those seeds that `values` lists.
     """
     scene = scenes()[slug]
     if scene.training is not None:
@@ -266,12 +265,13 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether a text field is shown for these choices. It needs a server, so the static site omits them."""
+    """Whether a text field is shown for these choices: it needs a server, so the static site omits these."""
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(str(chosen[name]) in some for name, some in asked)
 
 
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
+    """All combinations of the values of some choices: in order, each that keeps them to at most TOGETHER."""
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:
         count = math.prod(len(options) for _, options in chosen)

@@ -135,7 +135,8 @@ def work(ticket: str) -> None:
 def _train(ticket: str, asked: Order) -> Film | None:
     """Train until the end, or until the page stops it or is silent for too long.
 
-    Returns the film (weights at checkpoints) so far; None if the reader has left the page.
+    Returns the film (weights at checkpoints) so far; None if the training has an outcome already, for example
+    because the reader has left the page.
     """
     from learning.training import train
 

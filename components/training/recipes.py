@@ -41,7 +41,7 @@ def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
 
 
 def draft(scene: Scene, choices: Choices) -> Recipe:
-    """The result of the scene's `build`: a recipe whose axes have no ranges yet. Raises WrongValue."""
+    """The result of the scene's `build`: a recipe that is not `finished` yet. Raises WrongValue."""
     if scene.training is None:
         return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)

@@ -113,7 +113,7 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs, then, in the order above, other runs until at most `most` bytes remain."""
+    """Delete expired runs; then others, in the order of the module's docstring, until `most` bytes remain."""
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

@@ -46,7 +46,7 @@ def secure(server: Flask, setting: Settings) -> None:
     """Add security headers and limits to a server, after all its routes."""
     check(server)
     server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
-    server.before_request(partial(known, setting.hosts))
+    server.before_request(partial(check_host, setting.hosts))
     server.after_request(headers)
     server.register_error_handler(RequestEntityTooLarge, too_large)
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
@@ -78,7 +78,7 @@ def headers(answer: Response) -> Response:
     return answer
 
 
-def known(hosts: tuple[str, ...]) -> None:
+def check_host(hosts: tuple[str, ...]) -> None:
     """Refuse a request for a host name that is not in `hosts`, because links in pages contain this name.
 
     The health check may use any name. If `hosts` is empty, all names are allowed. Raises WrongValue.

@@ -1,4 +1,4 @@
-"""Still pictures: scenes in any state (SVG), cards of the gallery (SVG), previews of links (PNG).
+"""Still pictures: scenes in any state (SVG), cards of the home page (SVG), previews of links (PNG).
 
 Pictures of default states, which all visitors request first, are drawn once per version and kept as files:
 `python -m components.web.stills` draws them for a Docker image, and the server draws the cards before it
@@ -26,7 +26,8 @@ from components.training.recipes import state_of
 from components.web.budget import cached_or_computed
 
 ROOT = Path(__file__).parents[2]
-DRAWN_FROM = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py", "films/*", "normscape/films/*")
+CODE = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py")
+DRAWN_FROM = (*CODE, "components/**/*.md", "films/*", "normscape/films/*")
 IMAGE_FOLDER = ROOT / "cards"  # in a Docker image; elsewhere they are in the cache folder
 SVG, PNG = "image/svg+xml", "image/png"
 CARDS = {"theme": list(THEMES), "moving": ["1"]}
@@ -35,12 +36,12 @@ CARDS = {"theme": list(THEMES), "moving": ["1"]}
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     """A picture of a scene, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
 
-    kind: "still" or "preview" (a PNG) for the state that `query` describes; "card" for the home page, whose
-    query may only have a `theme`, and `moving=1` for an animation; or the name of a page in `front_pages`,
-    for that page's preview, without a query.
+    kind: "still" or "preview" (a PNG) for the state that `query` describes; "card" for a picture on the home
+    page, for which `query` may only have a `theme`, and `moving=1` for an animation; or the name of a page in
+    `front_pages`, for that page's preview, without a query.
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
-    # cards of the gallery are not charged, because an <img> does not retry
+    # pictures of default states, such as cards, are not charged, because an <img> does not retry
     free = not query or (query.keys() == {"theme"} and query["theme"] in THEMES)
     return cached_or_computed(key, lambda: _picture(kind, scene, query), free=free)
 
@@ -100,7 +101,7 @@ def draw_cards() -> None:
 
 
 def draw_image() -> None:
-    """Draw the pictures that a Docker image contains: all cards and previews of default states."""
+    """Draw the pictures that a Docker image contains: all cards without animation, and all previews."""
     IMAGE_FOLDER.mkdir(exist_ok=True)
     for scene in scenes().values():
         kept("card", scene)
@@ -111,7 +112,7 @@ def draw_image() -> None:
 
 @cache
 def version() -> str:
-    """A fingerprint of all files on which pictures depend: code, shipped trainings, and typefaces."""
+    """A fingerprint of all files on which pictures depend: code, texts, shipped trainings, and typefaces."""
     files = sorted(path for pattern in DRAWN_FROM for path in ROOT.glob(pattern) if path.is_file())
     files += preview.FONT_FILES
     digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files))

@@ -86,7 +86,7 @@ def test_the_shaders_that_plotly_draws_points_with_get_depth(node):
     uses.
     """
     sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
-    made = node.ask("deep", sources=sources, depth=depth.TOLD)
+    made = node.ask("deep", sources=sources, depth=depth.BROWSER_NUMBERS)
     changed = {old: new for old, new in zip(sources, made, strict=True) if old != new}
     glyphs = [old for old in changed if "attribute vec2 glyph" in old]
     pixels = [old for old in changed if "interpColor * opacity" in old]
@@ -99,7 +99,7 @@ def test_the_shaders_that_plotly_draws_points_with_get_depth(node):
         declared = re.findall(r"(?:uniform|varying|vec[234]|float) [^;=]*", head + body)
         assert all(any(re.search(rf"\b{name}\b", each) for each in declared) for name in used)
         assert new.count("{") == new.count("}") and new.count("(") == new.count(")")
-    assert node.ask("deep", sources=[SOURCE], depth=depth.TOLD) == [SOURCE]
+    assert node.ask("deep", sources=[SOURCE], depth=depth.BROWSER_NUMBERS) == [SOURCE]
 
 
 def test_figures_that_are_built_at_the_same_time_have_contexts_of_their_own(node):

@@ -1,3 +1,5 @@
+"""A network that classifies handwritten digits; its last hidden layer is a sphere."""
+
 from components.language.scene import Choice, Scene
 from components.scenes.digits.build import BESIDE, DATA_FILES, build
 

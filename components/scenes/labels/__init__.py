@@ -1,3 +1,5 @@
+"""A network learns labels that were drawn at random: how many layers of three neurons separate the points?"""
+
 from components.language.scene import Choice, Picked, Scene, Whole
 from components.scenes.labels.build import DATA_FILES, DEPTHS, SETS, TRAINING, build
 from components.scenes.trained import CURVE, SEEDS, results

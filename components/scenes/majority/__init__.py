@@ -1,3 +1,5 @@
+"""Attention that learns to find the most frequent class of a sequence, with or without LayerNorm before."""
+
 from components.language.scene import Choice, Picked, Scene
 from components.scenes.majority.build import CURVES, DATA_FILES, NORMS, RATES, TRAINING, build
 from components.scenes.trained import SEEDS, results

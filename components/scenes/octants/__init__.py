@@ -1,3 +1,5 @@
+"""A network learns the eight octants of a sphere, in two classes, and folds them apart layer by layer."""
+
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.octants.build import TRAINING, build
 from components.scenes.trained import TRAINED, results, shape, shown

@@ -1,3 +1,5 @@
+"""A network of linear layers and norms learns classes of points in the plane, by folding the plane."""
+
 from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.spiral.build import TRAINING, build
 from components.scenes.trained import TRAINED, results, shape, shown

@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.drawing.projection import EDGE_PX, MIN_SHRINK, behind, fitting, layers, paper, project
+from components.drawing.projection import (
+    EDGE_PX,
+    MIN_SHRINK,
+    behind,
+    fitting,
+    paper,
+    project,
+    triangles_before,
+)
 from geometry.clouds import sphere_mesh
 from tests.components.recipes import recipe
 
@@ -72,7 +80,7 @@ def test_a_point_is_behind_as_many_triangles_as_stand_between_it_and_the_eye():
     depths = np.repeat([[1.0], [2.0], [3.0]], 3, axis=1)
     at = np.array([0.5, 1.5, 2.5, 3.5])
     pixels = np.zeros((4, 2))
-    assert layers(pixels, at, square, depths).tolist() == [0, 1, 2, 3]
-    assert layers(pixels + 20, at, square, depths).tolist() == [0, 0, 0, 0]
-    on = layers(pixels[:1], np.array([2.0]), square, depths)
+    assert triangles_before(pixels, at, square, depths).tolist() == [0, 1, 2, 3]
+    assert triangles_before(pixels + 20, at, square, depths).tolist() == [0, 0, 0, 0]
+    on = triangles_before(pixels[:1], np.array([2.0]), square, depths)
     assert on.tolist() == [1], "what lies on a surface is not behind it"
