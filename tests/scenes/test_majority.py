@@ -497,7 +497,7 @@ def the_papers_training():
 
 
 CLAIMS = {
-    "ten runs each, and without projection the network took three times as many steps to learn the task.": the_papers_training,
+    "(*no projection*), ten runs each. Without projection the network took three times as many steps to learn the task.": the_papers_training,
     "The paper reports 17,000 steps, in 1,000 epochs of 80,000 sequences, 6,000 a step. These numbers disagree: 1,000 such epochs have 14,000 steps.": the_papers_training,
     "would reach 0 after 10,000 epochs; the training stops after 1,000, when the rate is still 0.0009": their_rate,
     "It has as many steps as the paper reports, 17,000. Each step uses 256 of 80,000 sequences, and the learning rate falls from "
@@ -509,17 +509,17 @@ CLAIMS = {
     "So few seeds say little: the four losses of LayerNorm lie farther apart than their mean lies from the mean of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
-    "so all that it can know of a sequence is how often each of the 20 classes occurs.": the_task,
-    "All queries are drawn with the same length, outside nearly all keys, so that only their directions count. The axis of the ones, 𝟏, stands upright. The other two axes are the directions at right angles to it in which the keys spread most after training. The other five are not seen.": the_picture,
+    "It knows no positions, only how often each of the 20 classes occurs.": the_task,
+    "All queries are drawn with the same length, outside nearly all keys: only their directions count. The vector of ones, 𝟏, stands upright. The other two axes are the directions at right angles to 𝟏 in which the keys spread most after training. The other five dimensions are not shown.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
-    r"With a gain $\gamma$ the keys lie in another hyperplane, that at right angles to $1/\gamma$, so the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
+    r"With a gain $\gamma$ the keys lie in another hyperplane, at right angles to the vector $1/\gamma$. So the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
     "a query along it gives all of them the score 0": no_score_along_any,
     "every query in their span scores 0": no_score_along_any,
-    "At length $1/\\sqrt d$ the scores are small from the start, and there the queries grow.": short_queries_grow,
+    r"At length $1/\sqrt d$ the scores are small from the start, and the queries grow.": short_queries_grow,
     r"Here there is no projection, and the normalised vectors have the length $1/\sqrt d$. They are the keys, and the values are computed from them.": the_other_norm,
-    "No norm before attention. It learns to count nearly as well.": no_norm,
+    "Without a norm before attention, the network learns to count nearly as well.": no_norm,
     "**Two changes at once.** In their code": eight_times,
     "its vectors are 8 times shorter. Here the two are changed one at a time": eight_times,
     "If these are 8 times shorter, attention adds 8 times less to each token": eight_times,
@@ -528,10 +528,10 @@ CLAIMS = {
     f"| no projection, length $1/\\sqrt d$ (theirs) | {loss('short', 'slow'):.3f} | "
     f"| no projection, length $\\sqrt d$ | {loss('rms_norm', 'slow'):.3f} | | none | {loss('none', 'slow'):.3f} | "
     "Their norm is slower than LayerNorm, as they say; the same norm at full length is not.": the_slow_losses,
-    "with the length matched no clear lead is left": no_difference,
+    "With equal lengths no clear lead is left": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "paired Wilcoxon tests over the ten seeds give $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
-    "with the learning rate 0.001 and 64 sequences a step. The table has the number of steps after which half of the tokens gave the right answer (median of 3 seeds): | short vectors | steps | | --- | --- | | none | 464 | | keys and queries | 460 | | values | 950 | | all | 1,070 |": which_length,
+    "with the learning rate 0.001 and 64 sequences a step. The table has the number of steps until half of the tokens gave the right answer (median of 3 seeds): | short vectors | steps | | --- | --- | | none | 464 | | keys and queries | 460 | | values | 950 | | all | 1,070 |": which_length,
     "Short values make the training slow; short keys and queries do not (median of 3 seeds": which_length,
     f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° with "
     f"*no projection, length $\\sqrt d$* and at {angle('none', 'fast'):.0f}° with *none* (median of 10 seeds).": the_angles,
@@ -553,8 +553,8 @@ CLAIMS = {
     "median of 10 seeds); equal weights would be 0.05.": the_shares,
     "The trainings stored here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
     "leads by at least 6 tokens": our_setup,
-    "Their mean angle to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,
-    "This loss is the highest of the four, far above LayerNorm's.": the_other_norm,
+    "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,
+    "Its median over the seeds is the highest of the four, far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
-    "the lines beside are ragged": ragged,
+    "the lines in the graph are ragged": ragged,
 }

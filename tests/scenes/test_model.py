@@ -581,8 +581,7 @@ CLAIMS = {
     "The picture has three axes: $𝟏$, the vector of ones, points up; the other two are at right angles to it, and the normalised vectors spread most along them.": the_axes,
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
-    "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that "
-    "centres has at least one.": flat_directions,
+    "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
     "Before the gain it needs the coordinates along the three directions $v$ of the picture. After the gain it needs those along the three vectors $\\gamma \\odot v$": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,
@@ -590,31 +589,30 @@ CLAIMS = {
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
-    "A vector is called *massive* if it is more than ten times as long as the median. In layers 3 to 6 a few vectors just pass this limit: the longest is 13 times as long.": just_massive,
+    "In layers 3 to 6 a few vectors are just massive: the longest is 13 times as long as the median.": just_massive,
     "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. "
     "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 brings this "
     "energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer leads.": until_layer_29,
-    "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so that the MLP hardly sees "
-    "it; the norms of attention multiply it by 0.07 to 0.17.": gains_at_507,
-    "In layer 12 the effective rank, the number of directions in which the vectors spread (see “The numbers” below), is 375 without the massive vectors and 63 with them": layer_12,
+    "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so the MLP hardly sees it. The norms of attention multiply it by 0.07 to 0.17.": gains_at_507,
+    "in layer 12 their effective rank (see “The numbers” below) is 375 without the massive vectors and 63 with them": layer_12,
     "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0: up to 15 times as long as the median. Three dimensions hold": cls,
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
-    "In every norm but the first it is then below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
+    "In every norm but the first it is below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
     "from 1.1° at the first norm of attention to 0.3° at the last": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
     "0. The uppermost strip shows that they jump to this length from one layer to the next, and the verdict names their dimension: 507.": layer_12,
     "The same norm without the four. The others spread in about 375 directions": layer_12,
     "Where do the four massive vectors lie now?": one_point,
-    "Dimension 507 is nearly all of them, so they lie nearly in one point": one_point,
+    "Nearly all of their length is in dimension 507, so they lie nearly in one point": one_point,
     "After the MLP of layer 0 they are up to 15 times as long as the median.": cls,
     "its gain is practically 0 in the three dimensions that hold most of the energy.": switched_off,
     "ALBERT calls the same layer 12 times. At the norm of attention centring turns a typical output by 1.1° at the "
     "first call, and by 0.3° at the last, the one shown here.": albert,
     "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
-    "### Before its first norm The embeddings still have a part along $𝟏$: the median share of the energy there, multiplied by $d$, is 0.40, and for random vectors it is 0.455.": before_the_first,
+    "### Before its first norm The embeddings still have a part along $𝟏$: its median share of the energy, multiplied by $d$, is 0.40 (0.455 for random vectors).": before_the_first,
     "is a vector longer than 1.5 times the median. The longest is here, in layer 6. No dimension holds more than 1.7 % of "
     "the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "
@@ -628,7 +626,7 @@ CLAIMS = {
     "more than ten times as long as the median": the_massive,
     "has four layers, and vectors of four numbers": the_model,
     "Vectors of equal letters stand above each other.": first,
-    "The median is 12 %. But some vectors are nearly upright: 5 of 100 have more than 77 % there.": height,
+    "The median is 12 %. But some vectors are nearly upright: 5 of 100 lose more than 77 %.": height,
     "- * about a tenth - about a half - nearly all": height,
     "Its longest semi-axis is 1.5 times the shortest.": semi_axes,
     "Every gain was 1, so all semi-axes were equal.": before,

@@ -388,8 +388,9 @@ CLAIMS = {
     "The choice **third picture** can show single numbers instead: each number after the norms against the same number before.": lines_of_points,
     "In this cloud 90 % of the slopes are between 1.6 and 9.4 ($d = 3$, the 400 points at the start).": slopes,
     r"Take one point. Its numbers go through $y_i = (x_i - \mu)/\sigma$, a straight line of slope $1/\sigma$. Another point has another line.": slopes,
-    "A line fitted to all numbers within 0.4 of that mean has slope 2.06, one fitted to those beyond 0.9 has slope 1.28. Both slopes are below those of most lines: the points have different means, which shift their lines sideways, and a line fitted across shifted lines is flatter. (Subtract each point's own mean first, and the two slopes are 3.02 and 1.77.) So the lines together make an S.": slopes,
-    "Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Lines of points with a large $\\sigma$ are flat, and all together make an S. DyT has one S for all.": lines_of_points,
+    "So the lines together make an S, steep in the middle and flat at the ends: a line fitted to all numbers within 0.4 of the overall mean has slope 2.06, and one fitted to those beyond 0.9 has slope 1.28.": slopes,
+    "Why both slopes are below those of most lines</summary> The points have different means, which shift their lines sideways, and a line fitted across shifted lines is flatter. Subtract each point's own mean first, and the two slopes are 3.02 and 1.77.": slopes,
+    r"Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Points with a large $\sigma$ have flat lines, and all lines together make an S. DyT has one S for all.": lines_of_points,
     r"**shift** and **scale** move the cloud itself, $g$ belongs to WeightNorm and $\alpha$ to DyT.": whose_sliders,
     r"One cloud, two norms.": two_norms,
     r"One cloud of vectors goes through two norms, which you choose.": two_norms,
@@ -403,21 +404,20 @@ CLAIMS = {
     "pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or "
     "$(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again "
     "two circles, a torus.": products,
-    r"The two circles lie at right angles to each other. So in its own space such a torus is flat, like paper; in three dimensions it has to bend.": circles_at_right_angles,
+    "The two circles of a torus lie at right angles to each other. So in its own space the torus is flat, like paper; in three dimensions it has to bend.": circles_at_right_angles,
     r"divided by $\sqrt d + p_4$, times 1.2. This is the stereographic projection: it changes "
     "sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
     "The third picture shows why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,
     r"every number of every point grows by 0.5. Whose picture does the shift change? - LayerNorm's - * RMSNorm's": grown,
-    "The circle has not changed.": grown,
+    "LayerNorm's circle has not changed.": grown,
     r"### Two blocks, two circles GroupNorm cuts six numbers into two blocks of three. Each block gives an angle, and two angles make a torus.": a_torus,
     "### Only four points With blocks of two, 400 points have landed on four. All that is left of "
     "a block is which of its two numbers is larger.": four_points,
-    "each block of two reaches a whole circle. On the left is a torus again, on the right are the four points.": a_flat_torus,
+    "each block of two reaches a whole circle. So on the left is a torus again; on the right are the four points.": a_flat_torus,
     r"InstanceNorm reads the six numbers as three channels of two positions. Three blocks of two give $2^3 = 8$ points, the corners of a cube.": corners_of_a_cube,
-    "Choose both in $d = 3$: the largest distance between the two results is zero. With as many "
-    "blocks as numbers, each number would be its own mean, and with any $\\varepsilon > 0$ every result would be 0.": no_distance,
+    r"Choose both in $d = 3$: the largest distance between the two results is zero. At the other extreme, with as many blocks as numbers, each number would be its own mean, and with any $\varepsilon > 0$ every result would be 0.": no_distance,
     r"In the 3-sphere the torus of two equal circles has two sides that are alike: exchanging the two blocks turns one into the other.": two_sides_alike,
-    "One step earlier both blocks have lost their means: go back, and watch the points move to the torus.": both_means_are_gone,
+    "Go one step back, where both blocks have only lost their means, and watch the points move to the torus.": both_means_are_gone,
     r"with a large $\alpha$ the points crowd at the walls of the cube. WeightNorm puts every "
     "vector on a sphere of radius $g$": walls_and_a_sphere,
 }
