@@ -15,6 +15,7 @@ a gradient silently, so ValueError is raised if γ requires a gradient and x is 
 text, sparse tensors, and arrays that are ragged or have masked entries raise ValueError.
 """
 
+import reprlib
 from collections.abc import Callable
 from math import inf
 from operator import index
@@ -128,7 +129,58 @@ def whole(value: Any, name: str) -> int:
     try:
         return index(value)
     except TypeError:
-        raise ValueError(f"{name} is a whole number: got {value!r}") from None
+        raise ValueError(f"{name} is a whole number: got {shown(value)}") from None
+
+
+def single(value: Any, name: str) -> float:
+    """Convert `value`, a number or an array without axes, to a Python float. Raises ValueError otherwise.
+
+    name: what the error message calls `value`.
+    """
+    try:
+        return float(constant(value))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is one number: got {shown(value)}") from None
+
+
+def increasing(values: Any, name: str) -> np.ndarray:
+    """Convert increasing numbers to a NumPy array (n,). Raises ValueError if they do not increase, or n is 0.
+
+    name: what the error message calls them.
+    """
+    found = np.asarray(numbers_of(real(values)), dtype=np.float64)
+    if found.ndim != 1 or not found.size or not np.all(np.diff(found) > 0):
+        raise ValueError(f"{name} are increasing numbers, one or more: got {shown(values)}")
+    return found
+
+
+def index_groups(groups: Any, name: str) -> tuple[tuple[int, ...], ...]:
+    """Convert groups of indices, such as [[0, 1], [2]], to tuples of Python integers.
+
+    name: what the error message calls them. Raises ValueError if they are not lists of whole numbers.
+    """
+    try:
+        return tuple(tuple(index(each) for each in group) for group in groups)
+    except TypeError:
+        raise ValueError(
+            f"{name} are lists of whole numbers, such as [[0, 1], [2]]: got {shown(groups)}"
+        ) from None
+
+
+def members(values: Any, kind: Any, what: str) -> tuple[Any, ...]:
+    """Convert `values` to a tuple. Raises ValueError with the message `what` if one is not of this kind."""
+    try:
+        found = tuple(values)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(each, kind) for each in found):
+        raise ValueError(f"{what}: got {shown(values)}")
+    return found
+
+
+def shown(value: Any) -> str:
+    """A short form of `value`, of one line, for error messages."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def one_each(value: Numbers, x: Array, name: str) -> Array:

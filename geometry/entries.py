@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from geometry.arrays import Array, Numbers, constant, like, namespace, real
+from geometry.arrays import Array, Numbers, increasing, like, members, namespace, real, shown, single
 
 Params = Mapping[str, Any]  # values by parameter name: numbers, or arrays without axes
 
@@ -36,9 +36,7 @@ class Track:
     values: Numbers
 
     def __post_init__(self):
-        _set(self, at=np.asarray(self.at, dtype=np.float64), values=_real(self.values))
-        if self.at.ndim != 1 or not self.at.size or not np.all(np.diff(self.at) > 0):
-            raise ValueError(f"a track needs increasing parameter values `at`: got {self.at}")
+        _set(self, at=increasing(self.at, "the parameter values `at` of a track"), values=_real(self.values))
         if self.values.shape[:1] != self.at.shape:
             raise ValueError(
                 f"a track needs one value for each of its {self.at.size} parameter values: "
@@ -51,7 +49,7 @@ class Track:
         Between two neighbouring numbers in `at`, the array is interpolated linearly. Below the first of them
         it is the first of `values`, above the last of them the last of `values`.
         """
-        after = int(np.searchsorted(self.at, float(constant(t)), side="right"))
+        after = int(np.searchsorted(self.at, single(t, "the parameter of a track"), side="right"))
         if after in (0, self.at.size):
             return like(self.values[max(after - 1, 0), ...], x)
         start, end = map(float, self.at[after - 1 : after + 1])
@@ -82,6 +80,10 @@ class Entries:
     tracks: Mapping[str, Track] = field(default_factory=dict)
 
     def __post_init__(self):
+        for name, parts in {"terms": self.terms, "tracks": self.tracks}.items():
+            if not isinstance(parts, Mapping):
+                raise ValueError(f"{name} are a dict by name of a parameter: got {shown(parts)}")
+        members(self.tracks.values(), Track, "tracks are of the class Track")
         terms = {name: _real(term) for name, term in self.terms.items()}
         _set(self, base=_real(self.base), terms=terms, tracks=dict(self.tracks))
         shapes = {name: term.shape for name, term in self.terms.items()}
@@ -113,7 +115,7 @@ class Entries:
         `params` may contain parameters on which the array does not depend. Raises ValueError if one on which
         it depends is missing.
         """
-        params, x = params or {}, self.base if x is None else x
+        params, x = _mapping(params), self.base if x is None else x
         if not (self.terms or self.tracks):
             return like(self.base, x)
         check_given((*self.terms, *self.tracks), params)
@@ -161,6 +163,13 @@ def check_given(names: Iterable[str], params: Params) -> None:
     """Raise ValueError if one of the parameters `names` has no value in `params`."""
     if missing := sorted(name for name in names if name not in params):
         raise ValueError(f"no value for the parameters {missing}: got only {sorted(params)}")
+
+
+def _mapping(params: Params | None) -> Params:
+    """The parameters by name; {} for None. Raises ValueError if they are no mapping."""
+    if not isinstance(params, Mapping | None):
+        raise ValueError(f"params are a dict by name: got {shown(params)}")
+    return params or {}
 
 
 def _real(value):

@@ -14,7 +14,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from geometry.arrays import Array, Numbers, like, namespace, numbers_of, widened_and_cast_back
+from geometry.arrays import (
+    Array,
+    Numbers,
+    increasing,
+    like,
+    members,
+    namespace,
+    numbers_of,
+    shown,
+    whole,
+    widened_and_cast_back,
+)
 from geometry.dual import Dual, concatenated, parts
 from geometry.entries import Entries, Of, Params, Track, check_given
 from geometry.path import between
@@ -67,11 +78,11 @@ class Branches:
     join: str = "sum"
 
     def __post_init__(self):
-        object.__setattr__(self, "pipelines", tuple(self.pipelines))
+        object.__setattr__(self, "pipelines", members(self.pipelines, Pipeline, "branches are pipelines"))
         if not self.pipelines:
             raise ValueError("branches need a pipeline at least: got none")
-        if self.join not in JOINS:
-            raise ValueError(f"no join {self.join!r}: take one of {JOINS}")
+        if not isinstance(self.join, str) or self.join not in JOINS:
+            raise ValueError(f"no join {shown(self.join)}: take one of {JOINS}")
 
     def width(self, d: int | None) -> int | None:
         widths = [branch.width(d) for branch in self.pipelines]
@@ -84,9 +95,10 @@ class Branches:
         return widths[0]
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
+        x, cast_back = widened_and_cast_back(x)
         self.width(x.shape[-1])
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
-        return sum(results[1:], start=results[0]) if self.join == "sum" else concatenated(results)
+        return cast_back(sum(results[1:], start=results[0]) if self.join == "sum" else concatenated(results))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -117,7 +129,8 @@ class Pipeline:
     steps: Sequence["Step"]
 
     def __post_init__(self):
-        object.__setattr__(self, "steps", tuple(self.steps))
+        what = "the steps of a pipeline are objects such as Affine or Normalize"
+        object.__setattr__(self, "steps", members(self.steps, Step, what))
         self.width(None)
 
     def width(self, d: int | None) -> int | None:
@@ -187,6 +200,7 @@ class Derivative:
     pipeline: "Pipeline"
 
     def __post_init__(self):
+        members([self.pipeline], Pipeline, "a derivative is of a Pipeline")
         for step in self.pipeline.all_steps():
             if isinstance(step, Placed | Derivative | Mixing):
                 raise ValueError(f"no derivative of {type(step).__name__}: put that step before it")
@@ -243,7 +257,10 @@ class Orbit:
     count: Entries | Numbers = inf
 
     def __post_init__(self):
-        object.__setattr__(self, "count", Entries.of(self.count))
+        object.__setattr__(self, "count", _single_entry(self.count, "count"))
+        members([self.pipeline], Pipeline, "an iteration repeats a Pipeline")
+        if whole(self.state, "the number of coordinates of a state") < 1:
+            raise ValueError(f"the number of coordinates of a state is 1 or more: got {self.state}")
 
     def width(self, d: int | None) -> int:
         after = self.pipeline.width(d)
@@ -299,8 +316,11 @@ class Put:
     place: Entries | Numbers
 
     def __post_init__(self):
-        for name in ("point", "time", "place"):
-            object.__setattr__(self, name, Entries.of(getattr(self, name)))
+        for name in ("point", "time"):
+            object.__setattr__(self, name, _single_entry(getattr(self, name), name))
+        object.__setattr__(self, "place", Entries.of(self.place))
+        if len(self.place.shape) != 1:
+            raise ValueError(f"place is a vector: got shape {self.place.shape}")
 
     def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
         """The values of time, point and place at these parameters."""
@@ -342,10 +362,10 @@ class Flow:
     puts: Sequence[Put] = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "until", Entries.of(self.until))
-        object.__setattr__(self, "times", np.asarray(self.times, dtype=np.float64))
-        if self.times.ndim != 1 or not self.times.size or not np.all(np.diff(self.times) > 0):
-            raise ValueError(f"a flow needs increasing times: got {self.times}")
+        object.__setattr__(self, "until", _single_entry(self.until, "until"))
+        members([self.velocity], Pipeline, "the velocity of a flow is a Pipeline")
+        object.__setattr__(self, "puts", members(self.puts, Put, "the puts of a flow are of the class Put"))
+        object.__setattr__(self, "times", increasing(self.times, "the times of a flow"))
 
     def width(self, d: int | None) -> int | None:
         after = self.velocity.width(d)
@@ -421,6 +441,14 @@ class Flow:
     @property
     def sources(self) -> tuple[Any, ...]:
         return self.velocity.sources
+
+
+def _single_entry(value, name):
+    """`value` as Entries. Raises ValueError if it has axes; `name` is what the error message calls it."""
+    entries = Entries.of(value)
+    if entries.shape:
+        raise ValueError(f"{name} is one number: got shape {entries.shape}")
+    return entries
 
 
 def _put(x, point, place):

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special
 
-from geometry.arrays import Array, like, namespace, widened_and_cast_back
+from geometry.arrays import Array, like, namespace, shown, widened_and_cast_back
 
 SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # the array API lacks these
 
@@ -74,8 +74,8 @@ FUNCTIONS = {
 
 def check_function(name: str) -> None:
     """Raise ValueError for a name that is not in FUNCTIONS."""
-    if name not in FUNCTIONS:
-        raise ValueError(f"no function {name!r}: take one of {', '.join(FUNCTIONS)}")
+    if not isinstance(name, str) or name not in FUNCTIONS:
+        raise ValueError(f"no function {shown(name)}: take one of {', '.join(FUNCTIONS)}")
 
 
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:

@@ -4,7 +4,7 @@ import numpy as np
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, like, namespace, number, widened_and_cast_back
+from geometry.arrays import Array, Scalar, like, namespace, number, whole, widened_and_cast_back
 from geometry.pipeline import Affine, Entries, Pointwise
 
 
@@ -42,6 +42,7 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
     """
     x, cast_back = widened_and_cast_back(x)
     xp, d = namespace(x), x.shape[-1]
+    onto, by = whole(onto, "onto"), whole(by, "by")
     if onto == by or not (0 <= onto < d and 0 <= by < d):
         raise ValueError(f"shear needs two different axes in 0 … {d - 1}: got {onto=}, {by=}")
     e = like(xp.arange(d, device=device(x)) == onto, x)

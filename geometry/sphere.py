@@ -6,7 +6,16 @@ from math import inf, sqrt
 from array_api_compat import device
 from jaxtyping import Float
 
-from geometry.arrays import Array, Scalar, constant, namespace, number, widened_and_cast_back
+from geometry.arrays import (
+    Array,
+    Scalar,
+    constant,
+    index_groups,
+    namespace,
+    number,
+    shown,
+    widened_and_cast_back,
+)
 
 CONVENTIONS = ("bare", "pytorch", "std")
 Groups = Sequence[Sequence[int]]
@@ -111,8 +120,8 @@ def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d
 
 def check_convention(convention: str) -> None:
     """Raise ValueError for an unknown convention for ε."""
-    if convention not in CONVENTIONS:
-        raise ValueError(f"no convention {convention!r}: take one of {CONVENTIONS}")
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        raise ValueError(f"no convention {shown(convention)}: take one of {CONVENTIONS}")
 
 
 def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
@@ -121,6 +130,7 @@ def check_groups(groups: Groups, d: int | None = None) -> tuple[int, ...]:
     d: the number of coordinates of a point, if known. Raises ValueError if a group is empty, two groups
     overlap, or one contains a coordinate that does not exist.
     """
+    groups = index_groups(groups, "groups")
     order = tuple(i for group in groups for i in group)
     if not all(groups) or len(set(order)) < len(order):
         raise ValueError(f"groups need coordinates, and none of them twice: {groups}")

@@ -21,11 +21,15 @@ from geometry.arrays import (
     Numbers,
     constant,
     has_values,
+    index_groups,
     like,
+    members,
     namespace,
     number,
     numbers_of,
     requires_gradient,
+    shown,
+    whole,
     widened_and_cast_back,
 )
 from geometry.dual import concatenated
@@ -145,7 +149,7 @@ class Normalize:
             number(base, base, "eps", least=0)  # a check: its result is not needed
         check_convention(self.convention)
         if self.groups is not None:
-            object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+            object.__setattr__(self, "groups", index_groups(self.groups, "groups"))
             check_groups(self.groups)
 
     def width(self, d: int | None) -> int | None:
@@ -216,7 +220,7 @@ class Product:
     sources: ClassVar[tuple[Any, ...]] = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "groups", tuple(tuple(map(int, g)) for g in self.groups))
+        object.__setattr__(self, "groups", index_groups(self.groups, "the groups of a Product"))
         if not self.groups or not all(self.groups) or any(i < 0 for g in self.groups for i in g):
             raise ValueError(
                 f"a Product needs groups of indices of coordinates, none negative: got {self.groups}"
@@ -306,6 +310,10 @@ class Attention:
     parameters: ClassVar[frozenset[str]] = frozenset()
     sources: ClassVar[tuple[Any, ...]] = ()
 
+    def __post_init__(self):
+        if whole(self.keys, "the number of coordinates of a key") < 0:
+            raise ValueError(f"the number of coordinates of a key is 0 or more: got {self.keys}")
+
     def width(self, d: int | None) -> int | None:
         if d is not None and d <= 2 * self.keys:
             raise ValueError(
@@ -332,11 +340,22 @@ class Placed:
     names: Sequence[Sequence[str]]
     sources: ClassVar[tuple[Any, ...]] = ()
 
+    def __post_init__(self):
+        given = members(
+            self.names, Sequence, "the names of a Placed are lists of parameters, one for each point"
+        )
+        if (
+            not given
+            or len(set(map(len, given))) > 1
+            or not all(isinstance(x, str) for each in given for x in each)
+        ):
+            raise ValueError(f"a Placed needs as many names of parameters for each point: got {shown(given)}")
+
     def width(self, d: int | None) -> int:
         return len(self.names[0])
 
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n m"]:
-        x, cast_back = widened_and_cast_back(x)
+        x, cast_back = widened_and_cast_back(x, axes=2)
         if x.shape[-2] != len(self.names):
             raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
         check_given(self.parameters, params)

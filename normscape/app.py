@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 os.environ.update({"OPENBLAS_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"})
 
 from components import settings
-from components.language.scene import WrongValue, scenes
+from components.language.scene import scenes
 from components.publish import commands
 from components.publish.subcommand import command
 from normscape import __version__
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from flask import Flask
 
 
-MAX_LISTED = 20  # names or values that an error message lists
 EXAMPLES = """examples:
   normscape                                       serve the explorer on http://127.0.0.1:8050
   normscape list                                  print the names of the scenes
@@ -153,17 +152,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def message(wrong: Exception) -> str:
-    """The line in which a failed command says why; after a wrong name or value, it lists those that exist."""
+    """The line in which a failed command says why."""
     if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
         folder = Path(wrong.filename).absolute().parent
         missing = isinstance(wrong, FileNotFoundError) and not folder.is_dir()
         return f"{wrong.filename}: {f'there is no folder {folder}' if missing else wrong.strerror}"
-    if not (isinstance(wrong, WrongValue) and isinstance(wrong.allowed, list)):
-        return str(wrong)
-    listed = ", ".join(map(str, wrong.allowed))
-    if len(wrong.allowed) > MAX_LISTED or listed in str(wrong):
-        return str(wrong)
-    return f"{wrong}; there are only {listed}"
+    return str(wrong)
 
 
 def add_address(

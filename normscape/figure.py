@@ -124,8 +124,9 @@ class Figure(anywidget.AnyWidget):
     ) -> None:
         self.scene: Scene = find(slug)
         self.known: tuple[Choices, Recipe] | None = None
-        if isinstance(controls, str):
-            raise WrongValue("controls", f"controls={controls!r} is not a list", [controls])
+        is_list = controls is None or isinstance(controls, list | tuple)
+        if not (is_list and all(isinstance(name, str) for name in controls or ())):
+            raise WrongValue("controls", f"controls={controls!r} is not a list of names", ["progress", "eps"])
         shown = {} if controls is None else {"controls": ",".join(controls) or "0"}
         opening = self._read(_texts(state) | shown | {"theme": theme})
         self.set_trait("slug", slug)
@@ -281,7 +282,7 @@ def _home(recipe: Recipe) -> list[float] | None:
 def _check_names(values: Mapping[str, Any], names: Mapping[str, float]) -> None:
     for name in values:
         if name not in names:
-            raise WrongValue(name, f"there is no parameter {name!r}, only {', '.join(names)}", list(names))
+            raise WrongValue(name, f"there is no parameter {name!r}", list(names))
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -90,15 +90,16 @@ def record(
     ).listening()
 
 
-def own(seen: Recording | str | Path) -> dict[str, str]:
+def own(seen: Seen | Recording | str | Path) -> dict[str, str]:
     """Store a recording, and return the choices with which the scene `model` shows it.
 
     Only what the scene shows is stored, for 30 days, in the folder CACHE_DIR or in Redis.
 
     Parameters
     ----------
-    seen : Recording, str or Path
-        A recording, or the path of a file that `record` or the command `normscape record` has written.
+    seen : Seen, Recording, str or Path
+        What `record` yields, its recording, or the path of a file that `record` or the command
+        `normscape record` has written.
 
     Returns
     -------
@@ -107,6 +108,8 @@ def own(seen: Recording | str | Path) -> dict[str, str]:
 
     Raises
     ------
+    TypeError
+        If `seen` is none of these.
     FileError, OSError
         If the file cannot be read.
     StoreUnavailable
@@ -118,10 +121,13 @@ def own(seen: Recording | str | Path) -> dict[str, str]:
     >>> norm = torch.nn.LayerNorm(3)
     >>> with record(norm, tell=lambda message: None) as seen:
     ...     output = norm(torch.eye(3))
-    >>> list(own(seen.recording))
+    >>> list(own(seen))
     ['own']
     """
     from components.pages import recordings
 
+    if not isinstance(seen, Recorder | Recording | str | Path):
+        raise TypeError(f"own takes a recording or the path of its file: got {type(seen).__name__}")
+    seen = seen.recording if isinstance(seen, Recorder) else seen
     found = seen if isinstance(seen, Recording) else opened(seen)
     return {"own": recordings.kept(found if isinstance(found, Digest) else digest(found), client="")}

@@ -14,6 +14,7 @@ from dash.development.base_component import Component, _explicitize_args
 from components.language.scene import WrongValue, did_you_mean, scenes
 from components.publish.component import register
 from components.training.recipes import state_of
+from geometry.arrays import shown
 
 PROPERTIES = (
     *("slug", "id", "choices", "params", "progress", "follow", "camera"),
@@ -107,13 +108,13 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
     """Raise ValueError if the scene does not exist, or does not have these properties or their values."""
     if not isinstance(slug, str) or slug not in scenes():
         names = ", ".join(scenes())
-        raise ValueError(f"Scene: slug={slug!r} is not one of {names}{did_you_mean(str(slug))}")
+        raise ValueError(f"Scene: slug={shown(slug)} is not one of {names}{did_you_mean(str(slug))}")
     for name, value in {"choices": choices, "params": params}.items():
         if not isinstance(value, Mapping | None):
-            raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a dict by name")
+            raise ValueError(f"Scene({slug!r}): {name}={shown(value)} is not a dict by name")
     for name, value in {"camera": camera, "controls": controls}.items():
         if not isinstance(value, Iterable | None) or isinstance(value, str):
-            raise ValueError(f"Scene({slug!r}): {name}={value!r} is not a list")
+            raise ValueError(f"Scene({slug!r}): {name}={shown(value)} is not a list")
     if camera is not None:
         state["camera"] = ",".join(map(str, camera))
     if controls is not None:

@@ -86,8 +86,7 @@ def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = 
     known = choices | parsers.keys()
     for name in query:
         if name not in known:
-            words = f"the scene {scene.slug!r} has no {name!r}; there are only {', '.join(sorted(known))}"
-            raise WrongValue(name, words, sorted(known))
+            raise WrongValue(name, f"the scene {scene.slug!r} has no {name!r}", sorted(known))
     read = {name: parsers[name](text) for name, text in query.items() if name not in choices}
     params = {name: read.pop(name, usual) for name, usual in recipe.defaults.items()}
     rest = {"progress": recipe.progress, "follow": recipe.follow} | read
@@ -176,7 +175,7 @@ def _is_camera(numbers: Sequence[float]) -> bool:
 
 def _theme(text: str) -> str:
     if text not in THEMES:
-        raise WrongValue("theme", f"theme={text} is not one of {', '.join(THEMES)}", list(THEMES))
+        raise WrongValue("theme", f"theme={text} is not a theme", list(THEMES))
     return text
 
 

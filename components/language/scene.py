@@ -18,6 +18,8 @@ from learning.datasets import DataSet
 from learning.models import Model
 
 Choices = Mapping[str, Any]
+MAX_LISTED = 24  # names or values that an error message lists
+MAX_MESSAGE_CHARACTERS = 400  # of an error message, before that list
 
 
 def closest_scene(slug: str) -> str | None:
@@ -34,15 +36,25 @@ def did_you_mean(slug: str) -> str:
 class WrongValue(ValueError):
     """Raised for a name or value that a scene does not accept in a query.
 
-    parameter: the name. allowed: the values that would be accepted. status: the code of the HTTP response.
+    parameter: the name. error: what is wrong. allowed: the values that would be accepted; a list of at most
+    MAX_LISTED is added to the message. status: the code of the HTTP response.
     """
 
     def __init__(self, parameter: str, error: str, allowed: Any, status: int = 400) -> None:
-        super().__init__(error)
-        self.parameter, self.error, self.allowed, self.status = parameter, error, allowed, status
+        listed = allowed if isinstance(allowed, list) and len(allowed) <= MAX_LISTED else []
+        names = ", ".join(map(str, listed))
+        self.error = _one_line(error) + ("" if names in error else f"; there are only {names}")
+        super().__init__(self.error)
+        self.parameter, self.allowed, self.status = parameter, allowed, status
 
     def json(self) -> dict[str, Any]:
         return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}
+
+
+def _one_line(error: str) -> str:
+    """An error message in one line. If it quotes a very long value, its middle is left out."""
+    line = " ".join(error.split())
+    return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:200]} … {line[-100:]}"
 
 
 def whole(name: str, text: str, low: int, high: int) -> int:
@@ -96,7 +108,7 @@ class Choice(BaseChoice):
 
     def parse(self, text: str) -> Any:
         if text not in self.options:
-            words = f"{self.name}={text!r} is not one of its values: {', '.join(self.options)}"
+            words = f"{self.name}={text!r} is not one of its values"
             raise WrongValue(self.name, words, list(self.options))
         return text
 

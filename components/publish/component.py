@@ -32,9 +32,11 @@ PIXELS = 16  # of the CSS unit rem, the page's font size, by browsers' default
 def register(app: Dash) -> None:
     """Register the routes in a Dash application; if that was done before, nothing happens.
 
-    Nothing happens either if the application gets its server later. Raises RuntimeError if its server is not
-    Flask, or has already answered a request.
+    Nothing happens either if the application gets its server later. Raises TypeError if it is not a Dash
+    application, and RuntimeError if its server is not Flask, or has already answered a request.
     """
+    if not isinstance(app, Dash):
+        raise TypeError(f"register takes an application, dash.Dash(…): got {type(app).__name__}")
     flask = app.server
     if not isinstance(flask, Flask):
         if flask:  # False: the application gets its server later, in init_app

@@ -60,6 +60,10 @@ def add_figures(routes: Flask | Blueprint) -> None:
 
 def find(slug: str) -> Scene:
     """The scene with this slug. Raises WrongValue."""
+    if not isinstance(slug, str):
+        raise WrongValue(
+            "slug", f"the name of a scene is a text, such as 'layernorm': got {slug!r}", list(scenes())
+        )
     if slug not in scenes():
         words = f"there is no scene {slug!r}{did_you_mean(slug)}"
         raise WrongValue("slug", words, list(scenes()), status=404)

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from geometry.arrays import shown
 from learning.recording.digest import REDUCED, save
 from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
@@ -129,8 +130,10 @@ class Recorder:
         contributions: Contributions | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        if vectors not in range(1, MAX_VECTORS + 1):
-            raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {vectors}")
+        if not (isinstance(vectors, int | float | np.number) and vectors in range(1, MAX_VECTORS + 1)):
+            raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {shown(vectors)}")
+        if not (tell is None or callable(tell)):
+            raise TypeError(f"`tell` is a function of a text: got {shown(tell)}")
         self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)
         if not hasattr(model, "named_modules"):
             raise TypeError(

@@ -92,7 +92,7 @@ def test_puts_at_the_start_after_the_end_or_to_the_origin():
 
 @pytest.mark.parametrize("times", ([], [0.0, 0.0], [1.0, 0.5], [[0.0, 1.0]]))
 def test_times_increase(times):
-    with pytest.raises(ValueError, match="increasing times"):
+    with pytest.raises(ValueError, match="the times of a flow are increasing"):
         Flow(TOKENS, times)
 
 

@@ -87,7 +87,7 @@ def test_a_page_asks_for_a_recipe_and_gets_it_or_why_not(fig, monkeypatch):
 
 WRONG = [
     ("choices", {"n": 0}, "n=0 is outside"),
-    ("choices", {"d": 5}, "d='5' is not one of its values: 2, 3, 4"),
+    ("choices", {"d": 5}, "d='5' is not one of its values; there are only 2, 3, 4"),
     ("choices", {"colour": 1}, "no choice 'colour'"),
     ("params", {"eps": 99}, "eps=99 is not 0 or a number from"),
     ("params", {"n": 3}, "there is no parameter 'n'"),
@@ -112,6 +112,45 @@ def test_what_the_scene_does_not_have_is_refused_and_changes_nothing(fig, name, 
         Figure("fold", speed=2)
     with pytest.raises(ValueError, match="controls='eps' is not a list"):
         Figure("fold", controls="eps")
+
+
+@pytest.mark.parametrize("slug", [None, 3, ["fold"], {"a": 1}])
+def test_a_name_that_is_no_text_is_refused_in_one_line(slug):
+    with pytest.raises(ValueError, match="the name of a scene is a text, such as 'layernorm': got"):
+        Figure(slug)
+
+
+@pytest.mark.parametrize("controls", [3, [None], [["eps"]], b"eps", {"eps": 1}])
+def test_controls_that_are_no_names_are_refused_in_one_line(controls):
+    with pytest.raises(ValueError, match="is not a list of names"):
+        Figure("fold", controls=controls)
+
+
+def test_a_very_long_value_is_not_repeated_whole():
+    with pytest.raises(ValueError, match=r"theme=aaaa.*there are only auto, light, dark$") as wrong:
+        Figure("fold", theme="a" * 100_000)
+    assert len(str(wrong.value)) < 500
+    with pytest.raises(ValueError, match=r"^eps=1 2 is not") as wrong:
+        Figure("layernorm", eps="1\n2")
+
+
+@pytest.mark.parametrize("odd", [None, 3.0, b"file", [], {"a": 1}, torch.nn.Linear(2, 2), int])
+def test_wrong_types_are_named_in_one_line(odd):
+    with pytest.raises(TypeError, match=r"^own takes a recording or the path of its file: got "):
+        normscape.own(odd)
+    with pytest.raises(TypeError, match=r"^register takes an application, "):
+        normscape.register(odd)
+    if odd is None or callable(odd):
+        return
+    with pytest.raises(TypeError, match=r"^`tell` is a function of a text: got "):
+        normscape.record(torch.nn.LayerNorm(3), tell=odd)
+
+
+def test_what_record_yields_can_be_shown_and_kept():
+    with normscape.record(norm := torch.nn.LayerNorm(3), tell=lambda line: None) as seen:
+        norm(torch.eye(3))
+    (key,) = normscape.own(seen).values()
+    assert Figure("model", own=key).choices["own"] == key
 
 
 def test_what_a_page_tells_comes_in_at_once(fig):

@@ -74,7 +74,7 @@ WRONG = [
     ({"slug": "layernorm", "camera": [1, 2]}, "camera=1,2 is not three numbers"),
     ({"slug": "fold", "controls": ["speed"]}, "no control 'speed'"),
     ({"slug": "fold", "controls": ["t", ""]}, "no control"),
-    ({"slug": "fold", "theme": "blue"}, "theme=blue is not one of"),
+    ({"slug": "fold", "theme": "blue"}, "theme=blue is not a theme; there are only auto, light, dark"),
 ]
 
 
