@@ -17,6 +17,8 @@ import { sizeOf } from "../engine/engine.mjs";
 /** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 
 const THEMES = ["auto", "light", "dark"];
+const READER_NAMES = ["progress", "follow", "theme", "camera", "controls"]; // of a state, not of a recipe
+const MAX_QUOTED_CHARACTERS = 80; // of a wrong value or name, in an error message
 
 // parameters that other sites add to links to track readers, such as utm_source and fbclid; the same in
 // components/language/link.py
@@ -72,37 +74,50 @@ export function read(rest, recipe) {
   for (const [name, text] of Object.entries(rest)) {
     const parameter = recipe.parameters.find((p) => p.name === name);
     const x = number(text);
+    const quoted = shortened(text);
     if (parameter) {
       if (within(parameter, x)) state.params[name] = x;
       else {
         const also = parameter.scale === "log" ? "0 or " : "";
-        wrong.push(`${name}=${text} is not ${also}a number from ${parameter.min} to ${parameter.max}`);
+        wrong.push(`${name}=${quoted} is not ${also}a number from ${parameter.min} to ${parameter.max}`);
       }
     } else if (name === "progress") {
       if (x >= 0 && x <= last) state.progress = x;
-      else wrong.push(`progress=${text} is not a number from 0 to ${last}`);
+      else wrong.push(`progress=${quoted} is not a number from 0 to ${last}`);
     } else if (name === "follow") {
       const count = pointCount(recipe);
       if (Number.isInteger(x) && x >= 0 && x < count) state.follow = x;
-      else wrong.push(`follow=${text} is not the number of a point, 0 to ${count - 1}`);
+      else wrong.push(`follow=${quoted} is not the number of a point, 0 to ${count - 1}`);
     } else if (name === "theme") {
       if (THEMES.includes(text)) state.theme = text;
-      else wrong.push(`theme=${text} is not one of ${THEMES.join(", ")}`);
+      else wrong.push(`theme=${quoted} is not one of ${THEMES.join(", ")}`);
     } else if (name === "camera") {
       const camera = parseCamera(text);
       if (camera) state.camera = camera;
-      else wrong.push(`camera=${text} is not three numbers, or six, between −100 and 100`);
+      else wrong.push(`camera=${quoted} is not three numbers, or six, between −100 and 100`);
     } else if (name === "controls") {
       const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
       if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;
-      else if (unknown.length) wrong.push(`controls: the scene has no control ${unknown[0]}`);
+      else if (unknown.length) wrong.push(`controls: the scene has no control ${shortened(unknown[0])}`);
       else state.controls = text.split(",");
     } else if (name === "tour" && stops) {
       if (Number.isInteger(x) && x >= 1 && x <= stops) state.tour = x;
-      else wrong.push(`tour=${text} is not the number of a stop, 1 to ${stops}`);
-    } else wrong.push(`this scene has nothing called ${name}`);
+      else wrong.push(`tour=${quoted} is not the number of a stop, 1 to ${stops}`);
+    } else wrong.push(`this scene has nothing called ${shortened(name)}`);
   }
   return { state, wrong };
+}
+
+/** A text for an error message: if it is very long, only its beginning. @param {string} text */
+const shortened = (text) =>
+  text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
+
+/** The error messages about wrong values in a state; names that the scene does not have are ignored.
+ * @param {Record<string, string>} rest the state without choices @param {Recipe} recipe */
+export function wrongValues(rest, recipe) {
+  const known = new Set([...recipe.parameters.map(({ name }) => name), ...READER_NAMES]);
+  const named = Object.entries(rest).filter(([name]) => known.has(name));
+  return read(Object.fromEntries(named), recipe).wrong;
 }
 
 /** The values of choices as texts, as a link has them. @param {Record<string, unknown>} chosen

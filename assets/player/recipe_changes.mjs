@@ -9,7 +9,7 @@ import { calmly } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
-import { changes, read, split, tooLong } from "./link.mjs";
+import { changes, read, split, tooLong, wrongValues } from "./link.mjs";
 import { ask } from "./source.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { FrameLoop } from "./frame_loop.mjs" */
@@ -147,8 +147,9 @@ export class RecipeChanges {
     return this.#change(changed);
   }
 
-  /** Show a stop of the tour, which determines the whole state: values that it does not name get the scene's
-   * defaults, except those that the reader sets before it is shown. @param {Record<string, string>} stop
+  /** Show a stop of the tour, or the state that an embedding page sends. It determines the whole state:
+   * values that it does not name get the scene's defaults, except those that the reader sets before it is
+   * shown. If a value is wrong, the figure stays as it is, and says so. @param {Record<string, string>} stop
    * @param {boolean} linked whether the page's link names the stop */
   async visit(stop, linked) {
     const state = this.#state;
@@ -158,13 +159,13 @@ export class RecipeChanges {
     state.call(rest, linked);
     const changed = changes({ ...state.usual, ...chosen }, present);
     for (const name of Object.keys(changed)) if (state.touched(name)) delete changed[name];
-    await this.#change(changed);
+    await this.#change(changed, rest);
   }
 
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
-   * this recipe, if there is one. @param {Record<string, string>} changed @returns {Promise<boolean>} whether
-   * the scene now has these choices */
-  async #change(changed) {
+   * this recipe, if there is one. @param {Record<string, string>} changed @param {Record<string, string>}
+   * rest the other values of that stop @returns {Promise<boolean>} whether the scene now has these choices */
+  async #change(changed, rest = {}) {
     const player = this.#player;
     const state = this.#state;
     const tooLongWords = tooLong(changed, state.recipe.choices);
@@ -184,6 +185,11 @@ export class RecipeChanges {
       await this.#grip.free();
       if (stale()) return false;
       this.#wanted = null;
+      const wrong = wrongValues(rest, answer?.recipe ?? state.recipe);
+      if (wrong.length) {
+        state.begin();
+        return this.#refuse(`${wrong.join("; ")}. The picture is as it was.`);
+      }
       if (!answer) {
         player.notice("");
         return this.#arrive();

@@ -197,7 +197,7 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
 
 
 def test_its_host_sets_its_state_and_hears_of_changes(host):
-    """Also before the figure is ready; what is not named gets the default, what is wrong is ignored."""
+    """Also before the figure is ready; what is not named gets the default, an unknown name is ignored."""
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.evaluate("addEventListener('message', ({ data }) => { if (data.state) window.state = data.state; })")
     send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
@@ -207,9 +207,35 @@ def test_its_host_sets_its_state_and_hears_of_changes(host):
     rest(frame)
     assert player(frame, "p.progress") == 2
     page.wait_for_function("window.state?.eps === '0.5' && state.progress === '2' && state.d === '2'")
-    for state in ({"eps": 99, "nothing": 1}, None, "text", [7]):
+    for state in ({"gamma1": 2, "nothing": 1}, None, "text", [7]):
         page.evaluate(send, state)
     until(frame, "p.params.eps === p.recipe.parameters.find(({ name }) => name === 'eps').value")
+
+
+WRONG_STATES = [
+    ({"eps": 99}, "eps=99 is not 0 or a number from"),
+    ({"eps": "x" * 5000}, "eps=xxx"),
+    ({"gamma1": 1.5, "progress": -1}, "progress=-1 is not a number from 0 to"),
+    ({"d": 3, "gamma3": 99}, "gamma3=99 is not a number from"),
+]
+
+
+def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
+    """The notice shows at most the beginning of a very long value; a value is read by the recipe it is for."""
+    page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
+    page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
+    until(frame, "p.ready")
+    send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
+    present = frame.evaluate("normscape.players[0].choices")
+    before = player(frame, "p.query")
+    for state, words in WRONG_STATES:
+        page.evaluate(send, {**present, **state})
+        expect(frame.locator(".notice")).to_contain_text(words)
+        expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
+        assert player(frame, "p.query") == before and len(frame.locator(".notice").inner_text()) < 300
+    page.evaluate(send, {**present, "gamma1": 1.5})
+    until(frame, "p.params.gamma1 === 1.5")
+    expect(frame.locator(".notice")).to_be_hidden()
 
 
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
