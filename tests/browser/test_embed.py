@@ -221,7 +221,7 @@ WRONG_STATES = [
 
 
 def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
-    """The notice shows at most the beginning of a very long value; a value is read by the recipe it is for."""
+    """A very long value is not repeated whole; parameters are those of the recipe that the choices need."""
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
     until(frame, "p.ready")
