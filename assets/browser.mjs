@@ -7,9 +7,9 @@ const reducedData = matchMedia("(prefers-reduced-data: reduce)");
 const IDLE_TIMEOUT_MS = 2000; // milliseconds to wait for an idle browser, at most
 
 /** Whether the reader prefers reduced motion. */
-export const calmly = () => reducedMotion.matches;
+export const prefersReducedMotion = () => reducedMotion.matches;
 /** Whether the reader wants to save data. */
-export const sparing = () =>
+export const prefersReducedData = () =>
   reducedData.matches ||
   Boolean(/** @type {{connection?: {saveData?: boolean}}} */ (navigator).connection?.saveData);
 

@@ -78,7 +78,7 @@ export const parameterOf = (recipe, name) =>
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
 /** Whether a step is the identity, x ↦ x, for all parameters, so that nothing moves. @param {Step} step */
-function rests(step) {
+function isIdentity(step) {
   if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
   const [m, d] = step.A.base.shape;
   return m === d && unpack(step.A.base).every((a, i) => a === (i % (d + 1) ? 0 : 1));
@@ -101,7 +101,7 @@ export function cloudStages(cloud, params, all, point, old = []) {
   const out = [copied(x, old[0])];
   for (const step of cloud.steps) {
     const last = out[out.length - 1];
-    out.push(rests(step) ? last : stage(last, n, step, context, old[out.length]));
+    out.push(isIdentity(step) ? last : stage(last, n, step, context, old[out.length]));
   }
   return out;
 }
@@ -145,8 +145,8 @@ function stage(x, n, step, context, old) {
 /** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it in the recipe
  * @param {Memory} memory */
-function remembered(cloud, params, all, memory) {
-  const known = memory.get(cloud) ?? unknown(cloud);
+function cachedStages(cloud, params, all, memory) {
+  const known = memory.get(cloud) ?? newEntry(cloud);
   memory.set(cloud, known);
   const inputs = [...known.names.map((name) => params[name]), ...known.sources.map((name) => all[name])];
   const compute = () => {
@@ -159,7 +159,7 @@ function remembered(cloud, params, all, memory) {
 
 /** The cache entry of a cloud whose stages have not been computed yet. @param {Cloud} cloud @returns {Known}
  */
-function unknown(cloud) {
+function newEntry(cloud) {
   const steps = flattened([...cloud.place, ...cloud.steps]);
   return { names: parametersOf(steps), sources: sourcesOf(steps), slot: {}, before: undefined };
 }
@@ -169,7 +169,7 @@ function unknown(cloud) {
  * @returns {Stages} */
 export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
-  for (const cloud of recipe.clouds) all[cloud.name] = remembered(cloud, params, all, memory);
+  for (const cloud of recipe.clouds) all[cloud.name] = cachedStages(cloud, params, all, memory);
   return all;
 }
 
@@ -266,7 +266,7 @@ export const progresses = (recipe, own) =>
   );
 
 /** @type {WeakMap<Recipe["clouds"], Set<string>>} results of `loose` */
-const freed = new WeakMap();
+const looseClouds = new WeakMap();
 
 /** The field `only` of a mark, which selects the points that it shows; null if it shows all.
  * @param {import("./recipe.d.ts").Mark} mark
@@ -280,7 +280,7 @@ const FREE_MARKS = ["Points", "Trail", "Labels"];
  * stage. Nor may a line or surface go through the same pipeline as the cloud, because the points would come
  * off it. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
-  const found = freed.get(clouds);
+  const found = looseClouds.get(clouds);
   if (found) return found;
   const marks = marksOf({ views });
   const sources = new Set(clouds.flatMap(({ place, steps }) => sourcesOf(flattened([...place, ...steps]))));
@@ -308,7 +308,7 @@ export function loose({ clouds, views, readouts }) {
       !guides.some(({ steps }) => alike(steps, cloud.steps)),
   );
   const names = new Set(free.map(({ name }) => name));
-  freed.set(clouds, names);
+  looseClouds.set(clouds, names);
   return names;
 }
 

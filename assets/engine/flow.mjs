@@ -18,7 +18,7 @@ import { scratch } from "./scratch.mjs";
 import { same, takeTime } from "./time_slices.mjs";
 /** @import { Params, Step } from "./engine.mjs" */
 
-// the largest number of cached solutions of a flow: of the one shown, and of those being computed
+// the largest number of cached solutions of a flow: the one shown, and those being computed
 const KEPT_RUNS = 3;
 
 /** @type {WeakMap<Flow, Run[]>} the cached solutions of each flow, the most recently used first */
@@ -74,9 +74,9 @@ function nodesOf(step, n, params) {
 }
 
 /** Compute the nodes of a solution: the ends of all Runge–Kutta steps, and the moments at which a point is
- * put to a place. At each such moment a Runge–Kutta step ends, too. Puts of points that do not exist, or
- * after the last time, are left out. @param {Flow} step @param {number} n @param {Params} params
- * @returns {Node[]} in the order of time */
+ * put to a place. At each such moment a Runge–Kutta step ends, too. Puts before the first time count as at
+ * the first time. Puts of points that do not exist, or after the last time, are left out. @param {Flow} step
+ * @param {number} n @param {Params} params @returns {Node[]} in the order of time */
 function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];

@@ -50,7 +50,7 @@ export function tanh(x) {
   return (known + rest) / (1 + known * rest);
 }
 
-const GELU_CUBIC = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation of GELU by tanh
+const GELU_SCALE = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation of GELU by tanh
 const LOG_FLOOR = 1e-12; // lower limit of a logarithm's argument
 
 /** The functions by the names that recipes use. @type {Record<string, (x: number) => number>} */
@@ -71,7 +71,7 @@ export const FUNCTIONS = {
   relu: (x) => (x <= 0 ? 0 : x),
   entr: (x) => (x <= 0 ? 0 : -x * Math.log(x)),
   gelu: (x) => (x / 2) * erfc(-x / Math.SQRT2),
-  gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_CUBIC * (x + 0.044715 * x * x * x))),
+  gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_SCALE * (x + 0.044715 * x * x * x))),
 };
 
 /** The derivative of each function at x, given x and the function's value y; 0 where the function is cut off.
@@ -94,7 +94,7 @@ export const SLOPES = {
   entr: (x) => (x <= 0 ? 0 : -Math.log(x) - 1),
   gelu: (x) => erfc(-x / Math.SQRT2) / 2 + (x * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI),
   gelu_tanh: (x) => {
-    const t = tanh(GELU_CUBIC * (x + 0.044715 * x * x * x));
-    return (1 + t + x * (1 - t * t) * GELU_CUBIC * (1 + 3 * 0.044715 * x * x)) / 2;
+    const t = tanh(GELU_SCALE * (x + 0.044715 * x * x * x));
+    return (1 + t + x * (1 - t * t) * GELU_SCALE * (1 + 3 * 0.044715 * x * x)) / 2;
   },
 };

@@ -10,21 +10,22 @@ import { dot } from "./vectors.mjs";
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
 const MAX_EXACT_BITS = 52; // a JavaScript number can hold every integer with this number of bits
-// as a share of the length of W's longest row: anything shorter is rounding error
-const RANK_TOLERANCE = 1e-9;
+// lengths up to this share of the length of W's longest row are rounding errors, as are angles up to this
+// number of radians
+const ROUNDING_TOLERANCE = 1e-9;
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
 /** For each point of a circle or sphere its fate (an index of FATES) and the rank of its linear piece; and
- * `highest`, the largest rank that is possible. @param {Layer} layer @param {ArrayLike<number>} x the points
- * (count × n) @param {ArrayLike<number>} z Wx + b of each point (count × number of neurons)
- * @param {number} count */
+ * `highest`, the number n of coordinates, which no rank exceeds. @param {Layer} layer @param
+ * {ArrayLike<number>} x the points (count × n) @param {ArrayLike<number>} z Wx + b of each point (count ×
+ * number of neurons) @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
   const fateOf = new Uint8Array(count);
   const ranks = new Uint8Array(count);
-  const least = RANK_TOLERANCE * size(W);
+  const least = ROUNDING_TOLERANCE * size(W);
   /** @type {Map<number, Piece>} */ const known = new Map();
   for (let i = 0; i < count; i++) {
     let on = 0;
@@ -114,8 +115,8 @@ export function pieces({ W, b }, radius) {
     const half = Math.acos(-b[k] / far);
     return [toward - half, toward + half].map((angle) => ((angle % whole) + whole) % whole);
   }).sort((x, y) => x - y);
-  const once = at.filter((x, k) => (k ? x - at[k - 1] > RANK_TOLERANCE : true));
-  if (once.length > 1 && once[0] + whole - once[once.length - 1] <= RANK_TOLERANCE) once.pop();
+  const once = at.filter((x, k) => (k ? x - at[k - 1] > ROUNDING_TOLERANCE : true));
+  if (once.length > 1 && once[0] + whole - once[once.length - 1] <= ROUNDING_TOLERANCE) once.pop();
   return Math.max(1, once.length);
 }
 

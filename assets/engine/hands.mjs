@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Whether a click on a mark has an effect. The mark's `hand` says which action a click or drag on it takes.
+ * Whether a click on a mark has an effect. The mark's `hand` says what a click or drag on it does.
  */
 
 /** @import { Hand } from "./recipe.d.ts" */

@@ -6,7 +6,7 @@
  * - `scratch(length, x)`, one of two buffers (benches): until the step after the next. A step reads its input
  *   from one bench and writes its output to the other.
  * - `desk(k, length)`: until the next step with branches at the same nesting depth.
- * - `differences(length)`: during one product of a matrix and points.
+ * - `differences(length)`: within one step.
  *
  * Results that must stay valid longer are copied into arrays of their own (engine.mjs).
  */

@@ -31,7 +31,7 @@ const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
 /** Whether a mark looks the same at every position between stages. It does if all its rows read fixed stages,
  * and if the choice of the points that it shows does not depend on current positions. @param {Mark} mark */
-function rests(mark) {
+function isStill(mark) {
   const only = onlyOf(mark);
   /** @type {(row: Row) => boolean} */
   const fixed = ({ stage, over }) => stage !== null && (!over || fixed(over));
@@ -46,15 +46,15 @@ function rests(mark) {
  * `natureOf` */
 const natures = new WeakMap();
 
-/** On what a mark depends: whether it `rests` (still), the names of the parameters that occur in its rows or
- * its query (rowParameters), and the names of those that occur in the row by which it is coloured
- * (colorParameters). Cached for each mark. @param {Mark} mark */
+/** On what a mark depends: whether it stays the same between stages (still), the names of the parameters that
+ * occur in its rows or its query (rowParameters), and the names of those that occur in the row by which it is
+ * coloured (colorParameters). Cached for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
-  const row = shading(mark);
+  const row = colorRow(mark);
   const found = {
-    still: rests(mark),
+    still: isStill(mark),
     rowParameters: rowMovers("query" in mark && mark.query ? [...mark.rows, mark.query] : mark.rows),
     colorParameters: row ? rowMovers([row]) : [],
   };
@@ -64,7 +64,7 @@ function natureOf(mark) {
 
 /** The row whose values colour a mark; null if it has no colour scale, or if its colour values are constant
  * or come from a measure without a row. @param {Mark} mark @returns {Row | null} */
-function shading({ color }) {
+function colorRow({ color }) {
   if (!color || "bdata" in color.of) return null;
   if (!("kind" in color.of)) return color.of;
   return "row" in color.of ? color.of.row : null;
@@ -94,7 +94,7 @@ export function pointsOf(mark, moment) {
 
 /** @type {WeakMap<Mark, {inputs: unknown[], values: Float32Array}>} the colour values that each mark had
  * last, and the inputs from which they were computed */
-const tints = new WeakMap();
+const lastValues = new WeakMap();
 
 /** One number for each point that a mark shows, which the mark's colour scale turns into a colour. Null if
  * the mark has a single colour. Returns the same array as long as the numbers do not change. @param {Mark}
@@ -106,7 +106,7 @@ export function valuesOf(mark, moment) {
   const computed = !("bdata" in of);
   const { cloud } = mark;
   const only = onlyOf(mark);
-  const row = shading(mark);
+  const row = colorRow(mark);
   const readsPositions =
     (only && !Array.isArray(only)) || (computed && (!row || row.stage === null || row.over));
   const inputs = [
@@ -117,7 +117,7 @@ export function valuesOf(mark, moment) {
     selectingStages(mark, stages),
     ...natureOf(mark).colorParameters.map((name) => params[name]),
   ];
-  const known = tints.get(mark);
+  const known = lastValues.get(mark);
   if (known && same(known.inputs, inputs)) return known.values;
   const numbers = computed ? measured(of, cloud, moment) : /** @type {Float32Array} */ (unpack(of));
   const shownNumbers = sizeCanChange(only)
@@ -130,7 +130,7 @@ export function valuesOf(mark, moment) {
     shownNumbers.every((x, i) => Object.is(x, known.values[i]))
       ? known.values
       : shownNumbers;
-  tints.set(mark, { inputs, values });
+  lastValues.set(mark, { inputs, values });
   return values;
 }
 

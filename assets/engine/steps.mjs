@@ -208,11 +208,11 @@ function branch(x, n, steps, count, context, depth) {
   return y;
 }
 
-/** Iterate a pipeline: the state of point k is the pipeline applied to the state of point k − 1, followed by
- * point k's own inputs. Point 0 begins with its first `step.state` coordinates. After `step.count` iterations
- * the state no longer changes. If this count is not a whole number, its fractional part is the share of the
- * last iteration's change that is made. @param {Float64Array} x @param {number} n
- * @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth */
+/** Iterate a pipeline. To get the state of point k, the pipeline is applied to the vector that consists of
+ * the state of point k − 1 and point k's own inputs. Point 0's state is its first `step.state` coordinates.
+ * After `step.count` iterations the state no longer changes. If this count is not a whole number, its
+ * fractional part is the share of the last iteration's change that is made. @param {Float64Array} x @param
+ * {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays

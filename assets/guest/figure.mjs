@@ -44,7 +44,7 @@ export class Figure {
     /** @type {State} */ this.owed = {};
     /** @type {Player | null} */ this.player = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
-    /** @type {Promise<void>} */ this.line = Promise.resolve();
+    /** @type {Promise<void>} */ this.queue = Promise.resolve();
     this.closed = new AbortController();
     this.#dress();
   }
@@ -71,7 +71,7 @@ export class Figure {
   /** Queue a change, which begins when all earlier changes are done. If it fails, an error message is shown
    * in place of the figure. @param {() => Promise<void>} change */
   #next(change) {
-    this.line = this.line
+    this.queue = this.queue
       .then(() => (this.closed.signal.aborted ? undefined : change()))
       .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
   }
@@ -188,7 +188,7 @@ export class Figure {
     const { signal } = this.closed;
     const shadow = this.host.shadowRoot ?? this.host.attachShadow({ mode: "open" });
     const { sheet, there } = this.giver.styles();
-    this.line = there.then(() => typefaces(/** @type {HTMLStyleElement | HTMLLinkElement} */ (sheet).sheet));
+    this.queue = there.then(() => typefaces(/** @type {HTMLStyleElement | HTMLLinkElement} */ (sheet).sheet));
     shadow.replaceChildren(sheet, this.page);
     shadow.adoptedStyleSheets = [plotlys];
     this.page.addEventListener(

@@ -7,7 +7,7 @@
  * names in a link's query to their values; it lacks values that are the defaults. */
 
 import { shared } from "../globals.mjs";
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 
 // milliseconds of loading, after which a notice says that the figure is still loading
 const SLOW_LOAD_MS = 4000;
@@ -61,7 +61,7 @@ root.addEventListener(
   () => {
     const [player] = shared.normscape.players;
     if (owed) player.go(owed);
-    else if (root.dataset.autoplay && !calmly()) player.play();
+    else if (root.dataset.autoplay && !prefersReducedMotion()) player.play();
   },
   { once: true },
 );

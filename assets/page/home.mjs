@@ -6,9 +6,9 @@
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
-import { calmly, painted, sparing } from "../browser.mjs";
+import { prefersReducedMotion, painted, prefersReducedData } from "../browser.mjs";
 
-const still = () => calmly() || sparing();
+const still = () => prefersReducedMotion() || prefersReducedData();
 
 /** Make the figure of the home page interactive, and play it in a loop. @param {HTMLElement} root */
 async function live(root) {

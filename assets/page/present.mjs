@@ -8,7 +8,7 @@ import { elsewhere } from "./keys.mjs";
 import { store, stored } from "../browser.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
-// milliseconds: if the L key is held for longer, the laser pointer turns off when the key is released
+// milliseconds; if the L key is held for longer, the laser pointer turns off when the key is released
 const HOLD_MS = 400;
 
 // key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode

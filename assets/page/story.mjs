@@ -5,7 +5,7 @@
  * MAX_CONTEXTS contexts. */
 
 import { shared } from "../globals.mjs";
-import { painted, sparing } from "../browser.mjs";
+import { painted, prefersReducedData } from "../browser.mjs";
 
 // MAX_CONTEXTS is the largest number of WebGL contexts that all live figures together may use. MAX_DISTANCE
 // is the largest distance of a live figure from the middle of the window, in window heights. READING_LINE is
@@ -88,7 +88,7 @@ function follow() {
  * static pictures. */
 async function live() {
   await painted();
-  if (sparing()) return;
+  if (prefersReducedData()) return;
   await choose();
   await import("./attend.mjs");
   let waiting = 0;

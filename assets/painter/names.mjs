@@ -13,8 +13,8 @@
 
 const LABEL_GAP_PX = 6; // between a mark and its label
 const SMALL_POINT_PX = 6; // of a point up to this size, labels must avoid only the centre
-// the largest drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in 3D Plotly
-// draws points 1.9 times as large as their size, and near points larger
+// upper bounds of the drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in
+// 3D Plotly draws points 1.9 times as large as their size, and near points larger
 const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4];
 const MAX_BLOCKING_POINTS = 60; // large points block labels only if their mark has at most this many
 const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below

@@ -4,7 +4,7 @@
 
 import { edgeOn } from "../engine/geometry.mjs";
 import { home } from "../painter/views.mjs";
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 import { FLIGHT_MS, inFlight } from "./motion.mjs";
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Flight } from "./motion.mjs" */
@@ -47,7 +47,7 @@ export class Camera {
     const from = panel?.camera();
     if (panel && from) {
       const to = place ?? home(panel.view);
-      if (calmly()) this.#set(to);
+      if (prefersReducedMotion()) this.#set(to);
       else this.#flight = { from, to, done: 0 };
     }
   }

@@ -110,9 +110,9 @@ function numberEntry(p, id, set) {
 }
 
 /** Fill an element with sliders for the recipe's parameters, in groups. The clock and quiet parameters (which
- * are set by dragging a mark) get no slider. @param {HTMLElement} part @param {Recipe} recipe @param {(name:
- * string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function that
- * shows the present values */
+ * readers set in the figure) get no slider here. @param {HTMLElement} part @param {Recipe} recipe @param
+ * {(name: string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function
+ * that shows the present values */
 export function sliders(part, recipe, set) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = parameters.map((p) => ({ p, ...slider(p, (value) => set(p.name, value)) }));
@@ -197,7 +197,8 @@ export function showLists(root, chosen) {
   }
 }
 
-/** The control of a choice, with its label. @param {Choice} choice @param {(value: string) => void} choose
+/** The control of a choice, with its label. In a field of several lines, a line end stands for "; " in the
+ * choice's value. @param {Choice} choice @param {(value: string) => void} choose
  * called when the reader changes it @returns {Control} */
 function control(choice, choose) {
   if (choice.kind === "several") return several(choice, choose);

@@ -3,7 +3,7 @@
  * frame, and paints all panels. A moment after motion has ended the figure settles: Plotly draws it, and the
  * description for screen readers and the page's address are updated. */
 
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { MAX_FRAME_MS } from "./motion.mjs";
 /** @import { Crowd } from "../engine/crowds.mjs" */
@@ -33,7 +33,7 @@ export class FrameLoop {
   #request = 0;
   #lastFrame = 0; // time of the previous frame in milliseconds; 0 at rest
   #restTimer = 0;
-  /** Whether frames can be drawn: when the first panel shows the recipe, without WebGL at once. */
+  /** Whether frames can be drawn: the first panel shows the recipe, or there is no WebGL and so no panel. */
   living = false;
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
@@ -74,7 +74,7 @@ export class FrameLoop {
     this.#request = 0;
     if (closed || !this.living) return;
     const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, MAX_FRAME_MS) : 0;
-    if (this.#state.advance(passed, calmly())) this.#seeEdgeOn();
+    if (this.#state.advance(passed, prefersReducedMotion())) this.#seeEdgeOn();
     const frame = this.#state.frame(false, slice());
     this.crowds = null;
     panels.forEach((panel, v) => panel.paint(frame[v]));

@@ -27,7 +27,7 @@ export const framesOf = (moment, rest) =>
         points: pointsOf(mark, moment),
         opacity: opacityOf(mark, moment.progress),
         values: valuesOf(mark, moment),
-        text: rest && told(mark, moment) ? hoverTextsOf(mark, moment) : undefined,
+        text: rest && hasHoverTexts(mark, moment) ? hoverTextsOf(mark, moment) : undefined,
       })),
       { zoom: zoomOf(view, moment.progress, moment.params) },
     ),
@@ -35,7 +35,7 @@ export const framesOf = (moment, rest) =>
 
 /** Whether a mark's points have hover texts: if a click on a point follows (selects) it, or if a click has
  * another effect and the points have labels. @param {Mark} mark @param {Moment} moment */
-const told = (mark, { recipe }) =>
+const hasHoverTexts = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
 /** The hover texts of the points that a mark shows, if its `only` is a fixed list; otherwise the hover texts

@@ -22,7 +22,7 @@ export class Growth {
   #parts;
   #frames;
   #held = false;
-  /** @type {((changed: Record<string, string>) => boolean) | null} */ #turn = null;
+  /** @type {((changed: Record<string, string>) => boolean) | null} */ #interceptor = null;
 
   /** @param {State} state @param {PageParts} parts @param {FrameLoop} frames */
   constructor(state, parts, frames) {
@@ -33,15 +33,15 @@ export class Growth {
 
   /** Register a callback of the training in progress: it gets each change of choices before anyone else, and
    * returns whether the training's next recipe will have it. Null removes the callback. @param {((changed:
-   * Record<string, string>) => boolean) | null} turn */
-  follow(turn) {
-    this.#turn = turn;
+   * Record<string, string>) => boolean) | null} interceptor */
+  intercept(interceptor) {
+    this.#interceptor = interceptor;
   }
 
   /** Offer changed choices to the training in progress. Returns whether the training's next recipe will have
    * them; false if no training is shown. @param {Record<string, string>} changed */
   takes(changed) {
-    return this.#state.growing && Boolean(this.#turn?.(changed));
+    return this.#state.growing && Boolean(this.#interceptor?.(changed));
   }
 
   /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, or if the

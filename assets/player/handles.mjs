@@ -3,8 +3,8 @@
  * Handles: elements over the figure by which the first point of a mark can be dragged. The mark's `hand` (its
  * action) says which parameters a drag sets. `Turn` sets the parameter that is the point's angle around the
  * origin, in degrees. `Drag` sets the parameters that are the point's coordinates; in a 3D view the point
- * stays in the plane that faces the camera. From the keyboard the parameters are set by their sliders. Points
- * that are dragged without a handle are in dragging.mjs.
+ * stays in the plane that faces the camera. From the keyboard only parameters that have sliders can be set.
+ * Points that are dragged without a handle are in dragging.mjs.
  */
 
 import { parameterOf } from "../engine/engine.mjs";

@@ -6,7 +6,7 @@ import { plain as withoutTags } from "./describe.mjs";
 /** @import { Player } from "./player.mjs" */
 /** @import { Stop } from "./tour.mjs" */
 
-const MAX_CONTROLS = 3; // a row of the caption; the sliders of a vector count as one
+const MAX_CONTROLS = 3; // they fit into one row of the caption; the sliders of a vector count as one
 
 /** The text of a label's HTML, with index digits as ordinary ones: "γ₁" becomes "γ1". @param {string} html */
 const plain = (html) => withoutTags(html).normalize("NFKC");

@@ -51,14 +51,14 @@ export function nextLeg(progress, last) {
 }
 
 /** The duration of a leg in milliseconds: LEG_MS per stage, within limits. @param {Leg} leg */
-const way = ({ from, to }) => LEG_MS * Math.max(0.3, Math.min(2, Math.abs(to - from)));
+const legDuration = ({ from, to }) => LEG_MS * Math.max(0.3, Math.min(2, Math.abs(to - from)));
 
 /** The present progress on a leg; it moves slowly at both ends. @param {Leg} leg @param {boolean} cut whether
  * the progress jumps to the end after a pause instead, for readers who prefer reduced motion */
 export function along(leg, cut) {
   const { from, to, done } = leg;
   if (cut) return done < PAUSE_MS * 2 ? from : to;
-  return from + (to - from) * ease(Math.min(1, done / way(leg)));
+  return from + (to - from) * ease(Math.min(1, done / legDuration(leg)));
 }
 
 /** The present progress of each point on a leg, if the points start one after the other. Returns a function
@@ -67,7 +67,7 @@ export function along(leg, cut) {
  * share of the leg's duration, below 1 @returns {Own} */
 export function apart(leg, lag) {
   const { from, to, done } = leg;
-  const t = Math.min(1, done / way(leg));
+  const t = Math.min(1, done / legDuration(leg));
   return (part) => from + (to - from) * ease(Math.max(0, Math.min(1, (t - lag * part) / (1 - lag))));
 }
 
@@ -77,13 +77,13 @@ export function apart(leg, lag) {
 export const hurry = (last, home) =>
   Math.max(
     1,
-    (last * (LEG_MS + PAUSE_MS) + (home < last ? way({ from: last, to: home, done: 0 }) : 0)) /
+    (last * (LEG_MS + PAUSE_MS) + (home < last ? legDuration({ from: last, to: home, done: 0 }) : 0)) /
       MAX_OPENING_MS,
   );
 
 /** Whether a leg is over. While the scene plays, the pause after the leg counts as part of it. @param {Leg}
  * leg @param {boolean} playing */
-export const isOver = (leg, playing) => leg.done >= way(leg) + (playing ? PAUSE_MS : 0);
+export const isOver = (leg, playing) => leg.done >= legDuration(leg) + (playing ? PAUSE_MS : 0);
 
 /** The clock's value after it has run for `ms` milliseconds more, at most its maximum. @param {{min: number,
  * max: number}} clock @param {number} value its present value @param {number} ms */

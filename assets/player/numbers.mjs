@@ -53,8 +53,9 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** A number as text, "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point; by default three, or five for numbers below 0.01 */
+/** A number as text, "—" for NaN; large numbers with a power of ten. @param {number} x @param {number | null}
+ * [digits] the number of digits after the decimal point; by default three, or five for numbers below 0.01,
+ * and "0" for numbers that would have only zeros */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);

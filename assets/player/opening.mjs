@@ -2,7 +2,7 @@
 /** The opening of a scene: on a reader's first visit the scene plays once by itself, unless the link asks for
  * a state. */
 
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
@@ -18,7 +18,7 @@ export function opening(player) {
     player.pressed ||
     player.apart ||
     location.search ||
-    calmly() ||
+    prefersReducedMotion() ||
     document.hidden ||
     !player.last
   )

@@ -10,7 +10,7 @@
  */
 
 import { plotly } from "../painter/views.mjs";
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 import { Camera } from "./camera.mjs";
 import { FrameLoop } from "./frame_loop.mjs";
 import { DRAGGABLE } from "./grip.mjs";
@@ -92,7 +92,7 @@ export class Player {
   get moment() {
     return this.#state.moment;
   }
-  /** For each view, the places where many points coincide, as of the most recent frame at rest. */
+  /** For each view, the places where many points coincide; null while something moves. */
   get crowds() {
     return this.#frames.crowds;
   }
@@ -302,7 +302,7 @@ export class Player {
 
   /** Move to a stage, or jump there for readers who prefer reduced motion. @param {number} stage */
   goTo(stage) {
-    this.#state.goTo(stage, calmly());
+    this.#state.goTo(stage, prefersReducedMotion());
     this.#schedule();
   }
 
@@ -344,9 +344,9 @@ export class Player {
   }
 
   /** Register a callback that is offered each change of choices while a training is shown; null removes it.
-   * @param {((changed: Record<string, string>) => boolean) | null} turn */
-  interceptChoices(turn) {
-    this.#growth.follow(turn);
+   * @param {((changed: Record<string, string>) => boolean) | null} interceptor */
+  interceptChoices(interceptor) {
+    this.#growth.intercept(interceptor);
   }
 
   /** Set choices without loading their recipe: the running training will send it.

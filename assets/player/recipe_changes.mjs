@@ -5,7 +5,7 @@
  * shown only when the reader neither drags nor types (grip.mjs).
  */
 
-import { calmly } from "../browser.mjs";
+import { prefersReducedMotion } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
@@ -223,7 +223,7 @@ export class RecipeChanges {
 
   /** Finish a change: show the tour's stop that waited for it, if there is one. Returns true. */
   #arrive() {
-    const to = this.#state.arrive(calmly());
+    const to = this.#state.arrive(prefersReducedMotion());
     if (to) this.#player.fly(to.camera);
     this.#frames.schedule();
     return true;

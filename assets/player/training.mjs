@@ -93,7 +93,7 @@ function begin(ticket) {
     looked: "",
     quiet,
   };
-  shown.interceptChoices(turn);
+  shown.interceptChoices(adoptChoices);
   // the reader leaves the scene while the training runs
   shown.life.addEventListener(
     "abort",
@@ -196,7 +196,7 @@ function update(news) {
   if (Number(followed.shown.choices.seed) >= news.seeds) {
     // the worker shows seed 0 instead; this does not count as the reader's choice
     followed.choices.seed = "0";
-    turn({ seed: "0" });
+    adoptChoices({ seed: "0" });
   }
   showPicture(news.recipe);
   const left = news.left === null ? "" : `, about ${duration(news.left)} left`;
@@ -230,7 +230,7 @@ function askForPictures(choices) {
 /** Handle a change of choices by the reader during a training. If all changed choices affect only what is
  * shown, they apply from the next picture on, and the result is true. Otherwise, or if no training runs, this
  * does nothing and returns false. @param {Record<string, string>} wanted @returns {boolean} */
-function turn(wanted) {
+function adoptChoices(wanted) {
   if (!followed || !Object.keys(wanted).every(affectsOnlyPictures)) return false;
   const { shown, seeds } = followed;
   const beyond = Number(wanted.seed) >= seeds;

@@ -125,8 +125,8 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
     """The action of a click on a drop of the loss: play the checkpoints from just before to just after it.
 
     The picture shows the norm at which most points turn over in this drop, and selects the point that turns
-    most. `sizes` are the numbers of points by which the drops `falls` are drawn. If the scene shows the
-    sphere of only one norm, `shown` is the stage of that sphere; otherwise `shown` is None.
+    most. falls: all drops. sizes: for each of them, how many points draw it. shown: the stage of the sphere,
+    if the scene shows that of only one norm; otherwise None.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)

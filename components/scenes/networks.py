@@ -65,7 +65,7 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
     """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
 
     It also shows the unit sphere and the separating plane, where these can be drawn, and the input space as
-    the `sheet`. `marked` are indices of points to mark as changing sides.
+    the `sheet`. marked: indices of the points that turn by over 90° during a drop of the loss.
     """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears

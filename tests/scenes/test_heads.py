@@ -8,7 +8,7 @@ from scipy.stats import f_oneway
 from components.scenes.heads import SCENE
 from components.scenes.heads.build import HEADS, LAYERS, MEASURES, WINDOWS
 from components.scenes.heads.cut import FOLLOW, SHOW, D
-from components.scenes.heads.shuffle import PLACES, SHUFFLE_LABELS, scale
+from components.scenes.heads.shuffle import PLACES, SHUFFLE_LABELS, tick_values
 from components.training.recipes import recipe_of
 from geometry import layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
@@ -169,7 +169,7 @@ def test_the_picture_has_the_table():
 
 def test_the_scale_has_few_round_numbers():
     for low, high in ((0, 0.003), (-0.1, 0.12), (-0.2, 2.6), (0, 47)):
-        found = scale(low, high)
+        found = tick_values(low, high)
         assert not np.signbit(found[found == 0]).any()
         assert 2 <= len(found) <= 5 and 0 in found and low <= found[0] and found[-1] <= high
         assert float(f"{found[1] - found[0]:.1e}") == pytest.approx(found[1] - found[0])

@@ -47,11 +47,11 @@ export function pulse(gd, loop, signal) {
 }
 
 /** Run the function `act`, and drop those callbacks that `act` gives to `requestAnimationFrame` for which
- * `keep` is true. @template T @param {(call: FrameRequestCallback) => boolean} keep whether to drop a
+ * `drops` is true. @template T @param {(call: FrameRequestCallback) => boolean} drops whether to drop a
  * callback @param {() => T} act @returns {T} the function's result */
-function withholding(keep, act) {
+function withholding(drops, act) {
   const { requestAnimationFrame: own } = window;
-  window.requestAnimationFrame = (call) => (keep(call) ? 0 : own.call(window, call));
+  window.requestAnimationFrame = (call) => (drops(call) ? 0 : own.call(window, call));
   try {
     return act();
   } finally {

@@ -122,7 +122,7 @@ export class SpacePanel extends Panel {
     if (this.#renderLoop) pulse(this.gd, this.#renderLoop, this.life.signal);
   }
 
-  /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer. */
+  /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer or farther away. */
   #zoom = (/** @type {WheelEvent} */ event) => {
     event.stopPropagation(); // or Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;

@@ -37,7 +37,7 @@ function way(gl, type) {
 
 /** Store a value in the cache `kept`, and return whether `kept` held an equal value before. @param {number[]}
  * kept the cached value, overwritten @param {Value} value */
-function known(kept, value) {
+function unchanged(kept, value) {
   if (typeof value !== "object") {
     if (kept[0] === value) return true;
     kept[0] = Number(value);
@@ -69,7 +69,7 @@ export function cacheUniforms(gl) {
     /** @type {WebGLUniformLocation | null | undefined} */ let place;
     if (!setters[name]) kept.push(own);
     return (setters[name] ??= (value) => {
-      if (known(own, value)) return;
+      if (unchanged(own, value)) return;
       if (place === undefined) place = gl.getUniformLocation(program, name); // once the program is linked
       if (place) set(place, value);
     });

@@ -1,6 +1,7 @@
 """Graph of the number of strands in trained networks, a dot for each network, with the upper bound.
 
-It is the largest number of points of the input that a network's norms map to the same direction.
+The number of strands is the largest number of points of the input that a network's norms map to the same
+direction.
 """
 
 from collections.abc import Mapping, Sequence

@@ -128,7 +128,7 @@ def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
     at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])
-    numbers = scale(low, high)
+    numbers = tick_values(low, high)
     upright = segments(np.array([[[x, bottom], [x, top]] for x in numbers]))
     level = segments(np.array([[[left, y - 0.5], [right, y - 0.5]] for y in levels[:-1]]))
     below = np.column_stack([numbers, np.full(len(numbers), 0.15)])
@@ -155,8 +155,8 @@ def sides(low: float, high: float) -> tuple[float, float]:
     return low - (NAME_WIDTH + MARGIN) * size, high + MARGIN * size
 
 
-def scale(low: float, high: float) -> Array:
-    """The ticks: a few round numbers from `low` to `high`."""
+def tick_values(low: float, high: float) -> Array:
+    """A few round numbers from `low` to `high`, for the ticks of an axis."""
     steps = (factor * 10.0**power for power in range(-6, 6) for factor in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step < MAX_TICK_STEPS)
     return step * np.arange(np.ceil(low / step), np.floor(high / step) + 1) + 0.0  # no −0

@@ -63,7 +63,7 @@ def build(choices: Choices) -> Recipe:
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
     ideal = Pipeline((place, *steps[:centered], hint))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
-    layers = (*around, *hand(d, points, len(steps), spread))
+    layers = (*around, *point_marks(d, points, len(steps), spread))
     return Recipe(
         stages=("x", "centre", *middle, "+ β") if centered else ("x", *middle),
         parameters=parameters(d, centered, spread, mean),
@@ -199,10 +199,10 @@ def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
 
 
 def circle(d: int, centered: bool, surface: Steps) -> Part:
-    """The circle on which the points land. For LayerNorm with d = 2 they land only where U meets it.
+    """The circle on which the points land.
 
-    In that case it does not follow γ and β. surface: steps for points of the unit sphere, which rest until
-    the data points arrive there.
+    For LayerNorm with d = 2 they land only where U meets it, and it does not follow γ and β. surface: steps
+    for points of the unit sphere, which rest until the data points arrive there.
     """
     show, arrival = rows(display(d)), arrival_stage(centered)
     fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
@@ -215,10 +215,10 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
-    """The sphere on which the points land. For LayerNorm with d = 3 they land only where U meets it.
+    """The sphere on which the points land.
 
-    In that case it does not follow γ and β. For RMSNorm with d = 4 it is the shadow of the 3-sphere in U, and
-    does not follow γ either. surface: as in `circle`.
+    For LayerNorm with d = 3 they land only where U meets it, and it does not follow γ and β. For RMSNorm with
+    d = 4 it is the shadow of the 3-sphere in U, and does not follow γ either. surface: as in `circle`.
     """
     guide, arrival = d == 3 and centered, arrival_stage(centered)
     later = len(surface) - arrival
@@ -244,7 +244,7 @@ def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
     return draw("frame", SemiAxes, "ellipsoid", show, frame, "semi-axes", steps=surface, fade=fade)
 
 
-def hand(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
+def point_marks(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
     """Marks of the points, of the trails of some of them, and of the followed (selected) point."""
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5

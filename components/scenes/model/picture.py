@@ -103,7 +103,7 @@ def lengths(norm: Reduced) -> Array:
 
 
 def median_length(norm: Reduced, row: analysis.TableRow) -> float:
-    """The median length of all vectors that the norm received; of a GroupNorm, that of the first group's."""
+    """The median length of all vectors that the norm received; of a GroupNorm, that of the first group."""
     return float(row["size"] * sqrt(norm.d / row["d"]))
 
 

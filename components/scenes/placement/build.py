@@ -255,7 +255,7 @@ def curve_view(
     For each placement of the normalisation layers, it has a curve: the median over random networks. For the
     placement `kind` the smallest and largest values are drawn too, and a dot at the slider's block.
 
-    shown: the quantity. own: for each placement, the row of the table with its values. qk_norm:
+    shown: the quantity. row_by_placement: for each placement, the table's row with its values. qk_norm:
     whether to draw √d, the bound that QK-norm gives the scores, in the graph of scores. loud: whether queries
     and keys are three times as large, for which the vertical axis of some graphs reaches higher.
     """

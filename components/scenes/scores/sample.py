@@ -93,7 +93,7 @@ def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, S
 def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
     """A step that concatenates the results of `after` at all stages; `before` has the steps to each stage.
 
-    The steps of `passing` then move on from the results of one stage to those of the next.
+    In the cloud, the two steps of `passing` follow it: they bring the current stage's result to the front.
     """
     return Branches([Pipeline((*own, *after)) for own in before], "concat")
 

@@ -1,4 +1,4 @@
-"""A block of attention-like heads that was trained to imitate LayerNorm, iteration by iteration."""
+"""What a block of attention-like heads, trained to imitate LayerNorm, does to vectors in each iteration."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.symmetrise.build import HEADS, ITERATIONS, VECTORS, build, files

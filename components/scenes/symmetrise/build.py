@@ -157,11 +157,11 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """Three clouds that show log₁₀ of the mean error of the vectors: at each stage, as a curve, as a point.
+    """The cloud "mean error", and a tuple of three clouds: itself, "curve" and "now".
 
-    Returns the first, "mean error", and a tuple of all three. The second is the curve over the stages, and
-    the third a point that is at the current stage of the curve. cloud: its last coordinate is the error of
-    each vector. last: the number of the last stage.
+    "mean error" has one point, whose coordinates are log₁₀ of the mean error of the vectors at each stage.
+    "curve" has a point (stage, height) for each stage, and "now" only the one of the current stage. cloud:
+    the vectors; its last coordinate is a vector's error. last: the number of the last stage.
     """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
@@ -181,7 +181,7 @@ def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
 
 
 def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
-    """Heights of labels, moved up so that any two are at least `least` apart."""
+    """Heights by label, moved up where needed so that any two are at least `least` apart."""
     moved: dict[int, float] = {}
     for name, height in sorted(heights.items(), key=lambda each: each[1]):
         moved[name] = max([height, *(other + least for other in moved.values())])
@@ -189,7 +189,10 @@ def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
 
 
 def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
-    """The row of the table for blocks with these numbers of heads and iterations, of the arm "ring"."""
+    """The row of the table for blocks with these numbers of heads and iterations.
+
+    It is that of the arm "ring": blocks with messages, whose weights are the same in every iteration.
+    """
     return next(
         row
         for row in found
@@ -200,9 +203,9 @@ def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of the error against the number of iterations.
 
-    It shows the error of the vectors in the picture after each iteration of the chosen block. It also shows
-    the errors of blocks that were trained with 1 to 8 iterations: the medians for each number of heads, and
-    for the chosen number those of all seeds.
+    It shows the mean error of the vectors in the picture after each iteration of the chosen block. It also
+    shows the errors of blocks that were trained with 1 to 8 iterations: for each number of heads the medians
+    over seeds, and for the chosen number of heads also the error of each seed.
     """
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
@@ -234,7 +237,8 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
     """Graph of the error against a factor by which the vectors' scale or mean is multiplied.
 
     There are two curves from the table, one for the scale and one for the mean, and a point at the value of
-    each slider. The height of both points is the current error, `mean`.
+    each slider. The height of both points is the last coordinate of the cloud `mean`: the error of the vectors
+    in the picture after the last iteration.
     """
     row = table_row(found, int(choices["heads"]), last)
     learned = clouds.segments(
