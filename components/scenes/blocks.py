@@ -147,5 +147,5 @@ def added(*steps: Step) -> Branches:
 
 
 def together(*steps: Step) -> Branches:
-    """Combine steps into one: points then move straight from the first one's input to the last one's result."""
+    """Combine steps into one: points move straight from the input of the first to the result of the last."""
     return Branches((Pipeline(steps),))

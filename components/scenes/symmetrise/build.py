@@ -237,8 +237,8 @@ def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tu
     """Graph of the error against a factor by which the vectors' scale or mean is multiplied.
 
     There are two curves from the table, one for the scale and one for the mean, and a point at the value of
-    each slider. The height of both points is the last coordinate of the cloud `mean`: the error of the vectors
-    in the picture after the last iteration.
+    each slider. The height of both points is the last coordinate of the cloud `mean`: the error of the
+    vectors in the picture after the last iteration.
     """
     row = table_row(found, int(choices["heads"]), last)
     learned = clouds.segments(
