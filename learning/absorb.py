@@ -1,9 +1,9 @@
 """Fold LayerNorm into neighbouring Linears, as is common practice, until a bare RMSNorm is left.
 
-There are three steps: fold the shifts, then the gains, then the centring. Each step changes weights, but not
-the model's output (up to rounding). It is possible because LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and because a
-Linear can absorb both an affine map of its input and Π applied to its output. Weights are those of
-`learning.language`.
+The steps are, in this order: `untied`, `shifts_absorbed`, `gains_absorbed`, `centred`. Each changes weights,
+but not the model's output (up to rounding); in the end, `rms` can replace each LayerNorm. It is possible
+because LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and because a Linear can absorb both an affine map of its input
+and Π applied to its output. Weights are those of `learning.language`.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,13 @@ from geometry.norms import rms_norm
 from learning.language import EPS
 
 Weights = Mapping[str, Array]
-READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}  # each LayerNorm and its reading Linear
+# for each LayerNorm, the Linear that reads it
+READERS = {"ln_1": "attn.c_attn", "ln_2": "mlp.c_fc", "ln_f": "head"}
 WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the residual stream
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """The weights with a Linear "head" as output matrix, in place of the transposed embedding."""
+    """The weights with a separate output matrix: a Linear "head", the transposed embedding with bias 0."""
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}
 
@@ -42,7 +43,7 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
     """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W).
 
-    Every γ becomes 1. Call `shifts_absorbed` first: with a shift β ≠ 0 the Linear would read γ ⊙ n + β.
+    Every γ becomes 1. The shifts must be 0 already: otherwise the Linear reads γ ⊙ n + β.
     """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
@@ -79,5 +80,5 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 
 
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
-    """RMSNorm without a gain, to be passed as the argument `norm` of `language.forward`."""
+    """RMSNorm of x without a gain, to be passed as the argument `norm` of `language.forward`."""
     return rms_norm(x, eps=EPS)

@@ -37,8 +37,8 @@ class AttentionClassifier:
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
 
     Here the matrices W and vectors b are parameters. Counts suffice, because tokens of the same class have
-    equal keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d.
-    Raises ValueError for sizes outside the limits, and for an unknown norm.
+    equal keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d. Raises
+    ValueError for sizes outside the limits, and for an unknown norm.
     """
 
     classes: int = 20
@@ -87,7 +87,10 @@ class AttentionClassifier:
         return sum(map(prod, self.shapes.values()))
 
     def parts(self, flat: Array) -> list[Array]:
-        """Split flat rows of parameters (…, P) into one array (…, *shape) for each item of `shapes`."""
+        """Split flat rows of parameters (…, P) into one array (…, *shape) for each item of `shapes`.
+
+        Raises ValueError for another number of parameters than P.
+        """
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")

@@ -19,10 +19,10 @@ MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Points with class labels: `points` (N, d) float32, `labels` 0 … classes − 1.
+    """Points with class labels: `points` (N, d) in float32, and `labels` (N,) from 0 to classes − 1.
 
     `images`, if not None, has a picture for each point: (N, h, w), brightness 0 … 255. Raises ValueError for
-    shapes that do not match, and for points that are not finite.
+    shapes that do not match, points that are not finite, labels out of range, and fewer than 2 classes.
     """
 
     points: Array
@@ -51,13 +51,13 @@ class DataSet:
             raise ValueError(f"{len(points)} points have as many pictures (h, w): got {self.images.shape}")
 
     def batch(self, step: int) -> "DataSet":
-        """The training batch of a step: here always the whole data set. A `Stream` makes a new batch."""
+        """The training batch of a step: the whole data set; for a `Stream`, the result of its `draw`."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Stream(DataSet):
-    """A data set for evaluation, which also makes a new training batch for each step by `draw(step)`."""
+    """A data set for evaluation, with a function `draw(step)` that returns the training batch of a step."""
 
     draw: Callable[[int], DataSet] = field(kw_only=True)
 
@@ -152,7 +152,7 @@ def digits(*, seed: int) -> tuple[DataSet, DataSet]:
 
 
 def parse(text: str) -> DataSet:
-    """Parse a data set from text: on each line a point, that is 2 or 3 numbers and a label.
+    """Parse a data set from text: each line is a point, with 2 or 3 numbers and then a label.
 
     Columns are separated by commas, by semicolons or tabs (then a comma is a decimal comma), or by spaces. A
     first line without numbers is skipped as a header. There must be two different labels; the first in sorted

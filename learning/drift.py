@@ -33,8 +33,9 @@ def streams_as_window_slides(
 ) -> Float[Array, "depths steps letters d"]:
     """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
 
-    `depths` is the number of depths at which the stream is returned: before the first layer, after it, and so
-    on. `kind` says what changes from step 0 to step t:
+    There are window − letters + 1 steps, at all of which these tokens are in the window. `depths` is the
+    number of depths at which the stream is returned: before the first layer, after it, and so on. `kind` says
+    what changes from step 0 to step t:
 
     places   the window moves by t tokens, so that each token gets an earlier position
     past     the first t tokens are removed; the others keep their positions, and none is added

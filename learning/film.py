@@ -1,4 +1,4 @@
-"""A film is a stored training run: the weights of one network per seed at checkpoints; and film files."""
+"""Films: stored training runs, with the weights of one network per seed at checkpoints; and their files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Film:
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The network of one seed as a pipeline that depends on the parameter "step", the training step."""
+        """The feed-forward network of one seed as a pipeline that depends on the training step, "step"."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 

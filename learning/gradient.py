@@ -9,6 +9,7 @@ from learning.network import Network
 Array = np.ndarray
 
 TINY = 1e-300  # smallest squared length: avoids 0/0 at the origin with ε = 0, where the direction is then 0
+# the slope of each activation, from its argument x and its result y
 SLOPES = {"tanh": lambda x, y: 1 - y * y, "relu": lambda x, y: x > 0}
 
 
@@ -18,7 +19,7 @@ def gradients(network: Network, weights: Array, data: DataSet) -> Array:
     weights (T, P): each row has all parameters of the network. The gradient is computed by backpropagation
     through the steps of the network, each of which maps an x to a y. Let g = ∂L/∂y. For a Linear
     y = A·x + b, ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g, and ∂L/∂x = Aᵀg. For a normalisation y = R·x/r with
-    r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²).
+    r² = ‖x‖² + c, ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²). Activations are those of SLOPES.
     """
     x = data.points.astype(float)  # one row of weights at a time, because a film may have many
     return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])

@@ -34,6 +34,7 @@ class Shape:
 
     characters   the vocabulary: each character is one token
     width        the dimension d of the vectors in the residual stream
+    layers       the number of transformer layers
     window       the largest number of tokens that the model can read at once
     scaled       whether the LayerNorm before attention divides by the standard deviation; if not, it centres,
                  and applies its gain and shift
@@ -153,9 +154,10 @@ def forward(
     The logits are LayerNorm(x) @ wteᵀ, or LayerNorm(x) @ head if the weights have a Linear "head".
 
     attend   replaces the causal softmax
-    norm     norm(weights, name, x, *, scaled=True) replaces LayerNorm, or the gain and shift that stand for
-             it if `shape.normed` is False. The argument `scaled` is passed only before attention; if it is
-             False, the result is not divided by the standard deviation
+    norm     norm(own, name, x, *, scaled=True) replaces LayerNorm, or the gain and shift that stand for it if
+             `shape.normed` is False. `own` are the weights by name: of the layer for "ln_1" and "ln_2", of
+             the model for "ln_f". The argument `scaled` is passed only before attention; if it is False, the
+             result is not divided by the standard deviation
     shares   (heads, d) for each head, how much of each axis it sees, from 0 to 1 (`geometry.windows`); None
              if each head sees a block of axes of its own
     kept     the activations of the first blocks in an earlier pass over the same tokens; these blocks are not
@@ -241,7 +243,7 @@ def _linear(own: Mapping[str, Array], name: str, x: Array) -> Array:
 def layer_norm_of(own: Mapping[str, Array], name: str, x: Array, *, scaled: bool = True) -> Array:
     """LayerNorm of x with the gain own[name + ".weight"] and the shift own[name + ".bias"].
 
-    own: all weights of the model. scaled: whether to divide by the standard deviation.
+    scaled: whether to divide by the standard deviation.
     """
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     if scaled:

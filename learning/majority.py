@@ -10,11 +10,8 @@ from learning.film import Film
 
 Array = np.ndarray
 
-TOKENS, CLASSES, MARGIN = (
-    50,
-    20,
-    6,
-)  # as in the code of brody2023: the most frequent class leads by at least MARGIN tokens
+# as in the code of brody2023; the most frequent class leads by at least MARGIN tokens
+TOKENS, CLASSES, MARGIN = 50, 20, 6
 TEST_SEQUENCES, BATCH_SEQUENCES = 256, 128
 TRAINING_SEQUENCES = 80_000  # size of the training set of brody2023
 

@@ -29,7 +29,7 @@ class Network:
     eps       ε
     widths    the width of each hidden layer; None if all have the same `width`
 
-    Raises ValueError for sizes outside the limits.
+    Raises ValueError for sizes outside the limits, an unknown step, and ε outside 0 … 1.
     """
 
     inputs: int
@@ -71,7 +71,10 @@ class Network:
         return sum(m * d + m for d, m in pairwise(self.dimensions))
 
     def unflatten(self, flat: Array) -> list[tuple[Array, Array]]:
-        """Split flat rows of parameters (…, P) into a pair for each Linear: A (…, m, d) and b (…, m)."""
+        """Split flat rows of parameters (…, P) into a pair for each Linear: A (…, m, d) and b (…, m).
+
+        Raises ValueError for another number of parameters than P.
+        """
         xp, (*batch, size) = namespace(flat), flat.shape
         if size != self.parameter_count:
             raise ValueError(f"this network has {self.parameter_count} parameters: got {size}")

@@ -19,7 +19,7 @@ Own = Mapping[str, Array]  # weight matrices of one block by their names
 
 
 def norm(x: Array) -> Array:
-    """RMSNorm without a gain: for each vector of x, the one with the same direction and length √d."""
+    """RMSNorm without a gain and with ε = 0: each vector of x, scaled to length √d; 0 stays 0."""
     return rms_norm(x, eps=0.0)
 
 

@@ -16,7 +16,7 @@ def to_safetensors(arrays: dict[str, np.ndarray], meta: dict[str, str] | None = 
 
 
 def from_safetensors(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays and the metadata of a safetensors file. Raises FileError for a broken file."""
+    """The arrays and the metadata of a safetensors file, by name. Raises FileError for any other file."""
     if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
         raise FileError(f"this is not a safetensors file: its header would have {header_bytes} bytes")
     try:

@@ -26,7 +26,8 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
     """The normalisation layer at which most points turn by more than SIDE_CHANGE_DEGREES.
 
     If several layers have equally many such points, it is the first, because points that turn on one sphere
-    also arrive turned at the next. None for a network without normalisation.
+    also arrive turned at the next. If no point turns so far, it is layer 1, with no points. None for a
+    network without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):

@@ -22,7 +22,7 @@ from learning.history import History
 from learning.models import Model
 from learning.untrusted_npz import MAX_NUMBERS
 
-CHECKPOINT_SECONDS = 0.15  # time between two progress reports (`Moment`), in seconds
+CHECKPOINT_SECONDS = 0.15  # shortest time between two progress reports (`Moment`), in seconds
 VECTOR_LANES = 32  # a multiple of how many numbers a vector instruction processes at once
 LIMITS = {"seeds": (1, 256), "steps": (1, 100_000), "seed": (0, 2**31), "checkpoints": (2, 1000)}
 
@@ -37,7 +37,7 @@ class Moment:
     loss, accuracy   (S,) of each seed's network at this checkpoint
     ended            for each seed, at which step its training diverged, in words; "" if it did not
     done             whether the training has ended
-    film             a function that returns all checkpoints so far as a `Film`
+    film             a function that returns the checkpoints so far, thinned, as a `Film`
     """
 
     step: int
@@ -64,7 +64,7 @@ def train(
 ) -> Generator[Moment, None, Film]:
     """Train one network for each of the seeds seed … seed + seeds − 1 with Adam; yields progress reports.
 
-    A report (`Moment`) is yielded about 6 times a second; the first describes the networks before any step.
+    A report (`Moment`) is yielded at most 7 times a second; the first describes the networks before any step.
     In the end the generator returns the record of the training, a `Film`, which has the weights at
     checkpoints. The loss is binary cross entropy on one logit for two classes, and cross entropy for more.
 
@@ -74,8 +74,9 @@ def train(
     falling   whether the learning rate falls linearly, from `lr` at the first step to 0 after the last
 
     If the training of a seed diverges (see `History`), this seed ends and the others go on. The result of a
-    seed depends neither on timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, and
-    for data that do not fit the network.
+    seed depends neither on timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, a
+    learning rate that is not positive, data that do not fit the network, and a loss that is not finite at the
+    start.
     """
     numbers = {"seeds": seeds, "steps": steps, "seed": seed, "checkpoints": checkpoints}
     _check(network, data, test, lr, numbers)

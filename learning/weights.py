@@ -26,8 +26,8 @@ def weights_text(network: Any, flat: Array) -> str:
     """Encode a network and its parameters (P,) as URL-safe base64 with a checksum.
 
     Parameters of feed-forward networks are stored in single precision. Those of attention networks, which
-    have more, are stored in half precision. Raises FileError if the text would be too long, or a parameter
-    does not fit.
+    have more, are stored in half precision. Raises FileError if the text would be too long, a parameter does
+    not fit, or a link cannot name the network's activation.
     """
     count = network.parameter_count
     if np.shape(flat) != (count,):
@@ -42,6 +42,10 @@ def weights_text(network: Any, flat: Array) -> str:
 
 
 def _linears(network: Network, flat: Array) -> bytes:
+    if network.middle not in MIDDLES:
+        raise FileError(
+            f"a network with {network.middle} cannot be in a link: save the run as a file instead"
+        )
     middle = list(MIDDLES).index(network.middle)
     head = LINEARS_HEADER.pack(LINEARS, middle, network.inputs, network.outputs, network.depth, network.eps)
     return head + bytes(network.hidden_widths) + finite(flat, "weights").astype("<f4").tobytes()

@@ -48,7 +48,7 @@ class Difference:
 
     largest: float = 0.0
     kl: float | None = None
-    same_choice: float | None = None  # share of positions where both find the same token most likely
+    same_choice: float | None = None
 
 
 @dataclass
@@ -91,7 +91,8 @@ class Precision:
     loss_before, loss_after   the losses of the two models in nats; None for models that predict no tokens
     rounding                  for each cause of rounding, the difference between the original and the same
                               model with other rounding
-    bound                     the largest difference with which the comparison passes
+    bound                     the largest `difference.largest` with which the comparison passes
+    passed                    whether it passes
     """
 
     difference: Difference
@@ -106,7 +107,16 @@ class Precision:
 class Certificate:
     """The result of comparing the outputs of two checkpoints: are they the same model up to rounding?
 
-    `verdict` is "passed" or "refused", and `reason` says why.
+    verdict, reason       "passed" or "refused", and why
+    original, converted   the name, architecture and hashes of both checkpoints
+    output                which outputs were compared, in words
+    read                  a description of the inputs
+    precisions            the comparison in each of PRECISIONS
+    fold                  the difference before the converted weights were rounded; None if unknown
+    means                 for each norm whose centring was folded, the largest max |μ| / max |x| of its inputs
+    norms, cost           for each norm, what was folded and why; for those that still centre, the `Effect` of
+                          dropping their centring. Empty unless the conversion was by `convert`
+    software              versions
     """
 
     verdict: str
@@ -117,7 +127,7 @@ class Certificate:
     read: dict[str, Any]
     precisions: dict[str, Precision]
     fold: Difference | None = None
-    means: dict[str, float] = field(default_factory=dict)  # by norm: largest max |μ| / max |x| of its inputs
+    means: dict[str, float] = field(default_factory=dict)
     norms: list[dict[str, Any]] = field(default_factory=list)
     cost: list[dict[str, Any]] = field(default_factory=list)
     software: dict[str, str] = field(

@@ -1,6 +1,7 @@
 """Read a Hugging Face checkpoint tensor by tensor, and write a new one shard by shard.
 
-Tensors are views of memory-mapped files, so that a model may be larger than memory.
+Tensors are views of memory-mapped files, so that a model may be larger than memory. Only if the model
+computes tensors from stored ones, as from a GGUF file, the whole model is loaded.
 """
 
 from __future__ import annotations

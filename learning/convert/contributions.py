@@ -99,8 +99,8 @@ def contributions(
     The result has two `Sources` for a layer: the contributions to the mean of its input vectors, and those to
     one coordinate of the longest input vector. `dimensions` maps the layer, given by its path and the number
     of its call in the forward pass, to the index of this coordinate. Padding marked by an `attention_mask` is
-    left out. A layer is missing from the result if its input is not a residual stream, or if it does not
-    normalise along the last axis.
+    left out. A layer is missing from the result if it is missing from `dimensions`, if its input is not a
+    residual stream, or if it does not normalise along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:

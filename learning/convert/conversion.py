@@ -71,8 +71,8 @@ def convert(
     Raises
     ------
     NotConverted
-        If the model cannot be read, traced or folded, the folder exists, the text is too short, or a pattern
-        matches no layer. `Refused`, a subclass, if the certificate is refused.
+        If the model cannot be read, traced or folded, the folder exists, the text or the inputs do not fit
+        the model, or a pattern matches no layer. `Refused`, a subclass, if the certificate is refused.
     TypeError
         If `model` is not a name or a path, or `text` is not a string.
 
@@ -139,7 +139,8 @@ def certify(
     Raises
     ------
     NotConverted
-        If one of the models cannot be read or run, or the text is too short.
+        If one of the models cannot be read or run, the outputs differ in shape, or the text or the inputs do
+        not fit the first model.
     TypeError
         If a model is not a name or a path, or `text` is not a string.
 

@@ -12,7 +12,6 @@ from tqdm import tqdm
 from learning.convert.checkpoint import NotConverted
 from learning.convert.effect import UnknownOutput, effects, recognised
 from learning.convert.samples import Sample
-from learning.recording.known import NotKnown
 
 MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes for n norms
 MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
@@ -34,13 +33,13 @@ def costs(
 ) -> list[dict[str, Any]]:
     """The change of the model's outputs without the centring of each normalisation layer, and of all at once.
 
-    An entry of the list has the name of the layer ("norm"), and the fields of its `Effect`, measured on the
-    first MAX_SAMPLES samples. The layers are the recognised ones in `norms` whose names match one of
-    `patterns`, such as `*.h.1.*`; without patterns, all that are recognised. Returns [] if there are none, or
-    if the model's output has neither logits nor a last hidden state.
+    An entry of the list has the name of the layer ("norm"), and the fields `kl`, `loss` and `change` of its
+    `Effect`, measured on the first MAX_SAMPLES samples. The layers are the recognised ones in `norms` whose
+    names match one of `patterns`, such as `*.h.1.*`; without patterns, all of the recognised ones. Returns []
+    if there are none, or if the model's output has neither logits nor a last hidden state.
     """
-    chosen = [name for name in norms if not patterns or any(fnmatchcase(name, each) for each in patterns)]
-    chosen = [name for name in chosen if _is_recognised(model, name)]
+    known = recognised(model)
+    chosen = [name for name in norms if name in known and any(fnmatchcase(name, p) for p in patterns or "*")]
     if not chosen:
         return []
     batches = [sample.batch for sample in samples[:MAX_SAMPLES]]
@@ -54,10 +53,3 @@ def costs(
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}
         for name, each in found.items()
     ]
-
-
-def _is_recognised(model: Any, norm: str) -> bool:
-    try:
-        return bool(recognised(model, [norm]))
-    except NotKnown:
-        return False

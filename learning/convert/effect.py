@@ -1,8 +1,8 @@
 """The effect of centring on a model's predictions, measured by toggling it in each normalisation layer.
 
-If centring is toggled, a LayerNorm or GroupNorm no longer subtracts the mean, so it divides by
-√(mean x² + ε), while an RMSNorm does subtract the mean. γ, β and ε stay the same, and nothing is retrained.
-Needs PyTorch.
+If centring is toggled, a LayerNorm or GroupNorm no longer subtracts the mean, so it divides by √(mean x² + ε)
+instead of √(σ² + ε), while an RMSNorm does subtract the mean, and divides by √(σ² + ε). γ, β and ε stay the
+same, and nothing is retrained. Needs PyTorch.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Effect:
     loss    the loss of the changed model minus that of the original; NaN for batches without labels
     change  ‖y' − y‖/‖y‖, where y are all outputs of the model and y' those of the changed model: logits, or
             hidden states for a model without logits
-    predictions  how many were compared: one for each token
+    predictions  the number of predictions, or hidden states, that were compared: one for each token
     """
 
     kl: float

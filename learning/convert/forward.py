@@ -1,4 +1,4 @@
-"""A forward pass in any precision that keeps the weights of only one block in memory at a time."""
+"""A forward pass in any precision that loads the weights of a block (a layer) only while the block runs."""
 
 from __future__ import annotations
 

@@ -59,11 +59,11 @@ class Sample:
 def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = None) -> list[Sample]:
     """Make the examples for a model: pieces of the text, with images or sound if the model takes them.
 
-    text: by default, the text in the file DEFAULT_TEXT.
-    inputs: a safetensors file with the images or sound, by argument name (one of `MEDIA`). Without this file,
-    images and sound are random, with a fixed seed. Raises NotConverted for a model that takes neither text
-    nor images, for a text that it does not read or that has fewer than PROBE_TOKENS tokens, and for a file
-    that does not fit. Raises TypeError if `text` is not a string.
+    text: by default, the text in the file DEFAULT_TEXT. inputs: a safetensors file with the images or sound,
+    by argument name (one of `MEDIA`). Without this file, images and sound are random, with a fixed seed.
+    Raises NotConverted for a model that takes neither text nor images, for a text that it does not read or
+    that has fewer than PROBE_TOKENS tokens, and for a file that does not fit. Raises TypeError if `text` is
+    not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(

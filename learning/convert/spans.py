@@ -151,8 +151,8 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
     """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
 
-    shape: the shape of the tensor. An axis is left out if each of its
-    indices divides the other coordinates alike, into groups of its own.
+    shape: the shape of the tensor. An axis is left out if each of its indices divides the other coordinates
+    alike, into groups of its own.
     """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
@@ -196,7 +196,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span over which the input of a slicing operator must be centred, if `output` is over `span`."""
+    """The span over which to centre a slicing operator's input, so that `output` is centred over `span`."""
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:

@@ -18,12 +18,11 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
-from learning.recording.recorder import copied_arguments
+from learning.recording.recorder import OUTPUT_CHECK_VECTORS, copied_arguments
 from learning.recording.recording import NORM_KINDS
 
 Tensor = Any
 NORM = "norm"  # the operator that stands for a whole norm module
-OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 ALIASED_WRITE = "written in place through a view"
 SINKS = ("_local_scalar_dense", "is_nonzero", "equal")  # return Python values, for control flow
 
@@ -340,6 +339,7 @@ def operator(found: Known, module: Any, ndim: int) -> NormOperator:
 
 
 def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
+    """The fields `even` and `level` of a `NormOperator` with this gain and shift; None: without one."""
     even = gain is None or bool((gain == gain.flat[0]).all())
     return even, even and (shift is None or not shift.any())
 

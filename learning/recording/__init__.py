@@ -1,6 +1,5 @@
 """Record the inputs of a model's normalisation layers, measure them, and report.
 
-from learning.recording import record
 with record(model) as seen:
     model(batch)
 seen.save("mine.safetensors")

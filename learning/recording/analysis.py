@@ -226,7 +226,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def with_missing_columns(columns: TableRow, *, groups: int = 1) -> TableRow:
-    """A row from an older file with all of today's COLUMNS.
+    """The row `columns`, which may come from an older file, with all COLUMNS in their order.
 
     A missing value is derived from other columns if possible; otherwise it is None. `groups` is the number of
     groups of coordinates that the norm centres separately.

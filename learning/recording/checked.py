@@ -1,7 +1,4 @@
-"""Read a file with a recording, or with its digest (the recording reduced for display), that is not trusted.
-
-Every part of it is checked.
-"""
+"""Read and check an untrusted file with a recording, or with a digest (a recording reduced for display)."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ from learning.recording.recording import (
     MAX_VECTORS,
     NORM_KINDS,
     Recording,
+    checked_lines,
+    checked_text,
+    checked_tokens,
+    checked_words,
     from_file,
-    known,
-    lines,
-    text,
-    tokens,
 )
 
 COORDINATES = (3, 7)  # smallest and largest number of coordinates of a vector in a digest
@@ -60,11 +57,11 @@ def checked_digest(source: bytes) -> Digest:
     try:
         norms, columns, values = about["norms"], about["columns"], about["values"]
         words: dict[str, Any] = {
-            "name": text(about["name"], MAX_PATH_CHARACTERS),
-            "notice": text(about["notice"], MAX_REASON_CHARACTERS),
-            "skipped": lines(about["skipped"]),
-            "words": known(about["words"]),
-            "special": tokens(about["special"]),
+            "name": checked_text(about["name"], MAX_PATH_CHARACTERS),
+            "notice": checked_text(about["notice"], MAX_REASON_CHARACTERS),
+            "skipped": checked_lines(about["skipped"]),
+            "words": checked_words(about["words"]),
+            "special": checked_tokens(about["special"]),
         }
         lists = isinstance(norms, list) and isinstance(columns, list) and isinstance(values, list)
     except (KeyError, TypeError):

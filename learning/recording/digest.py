@@ -132,6 +132,7 @@ def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "kept"]]:
 
 
 def chosen(norm: Reduced, indices: Int[Array, "kept"]) -> Reduced:
+    """The norm with only those of its vectors that have the given indices."""
     return replace(norm, **{part: getattr(norm, part)[indices] for part in ("points", *TOKEN_PARTS)})
 
 

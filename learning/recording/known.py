@@ -2,9 +2,10 @@
 
 Libraries have hundreds of normalisation classes. Some multiply by γ, others by 1 + γ; some call ε `eps`,
 others `variance_epsilon`. A module that may be a norm is called on a few probe vectors, and recognised as
-the norm whose formula reproduces its output. It may be a norm if its class name contains "norm", or if it
-contains no modules, and has one or two parameters, which are vectors of the same length. This file does not
-import PyTorch: it uses only methods of the module and of the tensors that it is given.
+the norm whose formula reproduces its output. It may be a norm if its class name contains "norm" (but not
+"batch" or "instance"), or if it contains no modules and no buffers, and either has one or two parameters,
+which are vectors of the same length, or is called like a norm by the module around it, such as `ln_1`. This
+file does not import PyTorch: it uses only methods of the module and of the tensors that it is given.
 """
 
 from __future__ import annotations
@@ -71,9 +72,10 @@ class NotKnown(ValueError):
 def known(path: str, module: Any, like: Any) -> Known | None:
     """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    The latter is assumed if neither its class nor its attribute is called a norm and it computes none, or if
-    it contains modules and has no parameters of its own. `path` is the module's path in its model. `like` is
-    any tensor of the model; the probe vectors get its dtype and device. Raises NotKnown for a module that is
+    That is, if it cannot be a norm (see the module's docstring); if it contains modules and has no parameters
+    of its own; or if it computes no known norm, and neither its class nor the attribute that holds it is
+    called a norm. `path` is the module's path in its model. `like` is any tensor of the model; the probe
+    vectors of a module without parameters get its dtype and device. Raises NotKnown for a module that is
     called a norm but matches no formula known here.
     """
     own = list(module.parameters(recurse=False))

@@ -31,7 +31,7 @@ TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
 
 
-Load = Callable[..., Any]  # loads the model in a folder
+ModelLoader = Callable[..., Any]  # loads the model in a folder
 
 
 class NoModel(ValueError):
@@ -48,7 +48,7 @@ def recorded(
     by_line: bool = False,
     title: str = "",
     head: bool = True,
-    strict: Load | None = None,
+    strict: ModelLoader | None = None,
     verdicts: Verdicts | None = None,
     contributions: Contributions | None = None,
     tell: Callable[[str], None],
@@ -99,7 +99,7 @@ def called(name: str) -> str:
     return (titles or [folder.resolve().name])[0]
 
 
-def loaded(name: str, *, predicts: bool = False, strict: Load | None = None) -> tuple[Any, Any]:
+def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = None) -> tuple[Any, Any]:
     """Load the tokenizer and the model called `name`, after checking that the model fits into memory.
 
     `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head:
@@ -219,9 +219,9 @@ def windows(
 ) -> list[list[int]]:
     """Cut a text into windows of tokens, each no longer than the model can read, with its special tokens.
 
-    `tokens` is the largest number of tokens in all windows together.
-    With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most tokens of
-    its first window are unknown to the tokenizer.
+    `tokens` is the largest number of tokens in all windows together, except that there is at least one
+    window. With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most
+    tokens of its first window are unknown to the tokenizer.
     """
     longest = min(longest_input(model, tokenizer, WINDOW_TOKENS), tokens)
     longest = max(longest, tokenizer.num_special_tokens_to_add() + 1)

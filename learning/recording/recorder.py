@@ -61,7 +61,10 @@ def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
 
 
 def _told(line: str) -> None:
-    """Print a line to stderr; on progress only in a terminal, where the next line overwrites it."""
+    """Print a line to stderr; if that is no terminal, only a line on a norm that was left out.
+
+    In a terminal, the next line overwrites one on progress.
+    """
     if sys.stderr.isatty():
         end = "" if line.startswith("recorded") else "\n"
         print(f"\r{line:<{PROGRESS_BAR_CHARACTERS + 50}}", end=end, file=sys.stderr, flush=True)

@@ -44,6 +44,7 @@ class Norm:
     """A recorded norm, y = γ ⊙ normalised(x) + β, and a sample of n of its input vectors.
 
     path      the module's path in the model
+    kind      a key of NORM_KINDS
     groups    the number of a GroupNorm's groups, or of heads for a gain per head; otherwise 1
     seen      the number of vectors that the norm was given
     x         (n, d) the sampled input vectors, float32
@@ -228,8 +229,8 @@ def from_file(data: bytes) -> Recording:
     if parts != arrays.keys():
         raise FileError(f"the arrays of this recording are not the {len(parts)} that its description names")
     found = [_norm(norm, arrays) for norm in norms]
-    special = tokens(about.get("special", []))
-    return Recording(found, text(name, MAX_PATH_CHARACTERS), known(words), lines(skipped), special)
+    name, special = checked_text(name, MAX_PATH_CHARACTERS), checked_tokens(about.get("special", []))
+    return Recording(found, name, checked_words(words), checked_lines(skipped), special)
 
 
 def _norm(said: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> Norm:
@@ -248,33 +249,41 @@ def _sources(said: Any) -> Sources | None:
 
 
 def parsed_description(text: str) -> Mapping[str, Any]:
+    """The JSON object in the metadata of a file. Raises FileError for another text."""
     about = strict_json(text)
     if not isinstance(about, dict):
         raise FileError("the description in this file is not a JSON object")
     return about
 
 
-def text(said: Any, longest: int) -> str:
+def checked_text(said: Any, longest: int) -> str:
+    """The first `longest` characters of a text from a file, printable ones only, others as spaces.
+
+    Raises FileError unless it is a text.
+    """
     if not isinstance(said, str):
         raise FileError("a name in this file is not text")
     return "".join(each if each.isprintable() else " " for each in said[:longest])
 
 
-def lines(said: Any) -> tuple[str, ...]:
+def checked_lines(said: Any) -> tuple[str, ...]:
+    """The skipped norms in a file. Raises FileError unless they are a list of at most MAX_NORMS texts."""
     if not isinstance(said, list) or len(said) > MAX_NORMS:
         raise FileError("the list of skipped norms is missing or too long")
-    return tuple(text(line, MAX_PATH_CHARACTERS) for line in said)
+    return tuple(checked_text(line, MAX_PATH_CHARACTERS) for line in said)
 
 
-def known(said: Any) -> dict[int, str]:
+def checked_words(said: Any) -> dict[int, str]:
+    """The text of each token by its id, from a file. Raises FileError for anything else, or too many."""
     if not isinstance(said, dict) or len(said) > MAX_WORDS:
         raise FileError(f"the words of the tokens are missing, or are more than {MAX_WORDS:,}")
     if not all(re.fullmatch("[0-9]{1,18}", token) for token in said):
         raise FileError("the words of the tokens must be listed by token number")
-    return {int(token): text(word, MAX_WORD_CHARACTERS) for token, word in said.items()}
+    return {int(token): checked_text(word, MAX_WORD_CHARACTERS) for token, word in said.items()}
 
 
-def tokens(said: Any) -> frozenset[int]:
+def checked_tokens(said: Any) -> frozenset[int]:
+    """The ids of special tokens from a file. Raises FileError for anything else, or too many."""
     if not isinstance(said, list) or len(said) > MAX_WORDS or not all(type(each) is int for each in said):
         raise FileError(f"the special tokens must be a list of at most {MAX_WORDS:,} integers")
     return frozenset(said)

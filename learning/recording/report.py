@@ -110,9 +110,9 @@ def to_csv(rows: Sequence[TableRow]) -> str:
 def _plain(value: Any) -> Any:
     """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet might run as a formula.
 
-    It also goes before each text that begins with a tab or a line break.
-    Spreadsheets skip white space and invisible characters at the start of a cell. Some also read a fullwidth
-    sign, such as "＝", as the ordinary one, so the text is first normalised (NFKC).
+    That is a text whose first visible character is one of FORMULA_SIGNS, or that begins with a tab or a line
+    break. Some spreadsheets read a fullwidth sign, such as "＝", as the ordinary one, so the text is first
+    normalised (NFKC).
     """
     if not isinstance(value, str) or not value:
         return value

@@ -1,4 +1,4 @@
-"""The summary in a report: seven questions about a model's norms, answered from its rows."""
+"""The summary in a report: seven questions about a model's norms, answered from the report's rows."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from components.scenes.trained import SEEDS, own, results, seed_of
 from components.training import runs
 from components.training.recipes import at_rest, built, film_for, recipe_of
 from learning.datasets import xor
+from learning.file_error import FileError
 from learning.film import Film, json_table
 from learning.network import Network, initial
 from learning.shipped import film as shipped
@@ -83,6 +84,12 @@ def test_weights_that_overflow_are_refused_with_words():
     flat = np.full(NET.parameter_count, 3e38, np.float32)
     with pytest.raises(WrongValue, match="net"):
         film_for(NONE | {"net": weights_text(NET, flat)}, NET, DATA, [])
+
+
+def test_a_link_cannot_name_every_activation():
+    network = replace(NET, middle="gelu")
+    with pytest.raises(FileError, match="gelu cannot be in a link"):
+        weights_text(network, np.zeros(network.parameter_count))
 
 
 def test_a_seed_beyond_the_film_is_refused(film):
