@@ -567,7 +567,7 @@ def renumbered_training():
 
 
 CLAIMS = {
-    "In the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
+    "in the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
     "Four models of each of four kinds show no effect.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
     "half as large as that input (nats, means of four models): | what the heads get | dimensions | new text | noise | | --- | --- | --- | --- | "
@@ -586,7 +586,7 @@ CLAIMS = {
     "Shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, for the values alone in all five.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,
-    r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares sum to 4. Both equations connect the heads, and leave a block of two axes free: it sees a filled ellipse, with semi-axes 2 and $\sqrt{2}$.": semi_axes,
+    r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares sum to 4. Both equations connect the heads. Within a block of two axes neither is left: the block sees a filled ellipse, with semi-axes 2 and $\sqrt{2}$.": semi_axes,
     r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction where the axes of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
     "So the sphere has two dimensions less than the whole space, as anonymous authors (2025) say, but a head of at most $d - 2$ axes": two_less,
     "The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. The grey rings combine parts of different points, and so fill a body of four dimensions. With two heads and no overlap, they lie at distances from 0.76 to 2.67 from the origin (with the height along $𝟏$), not at distance 2.": ties,
@@ -616,7 +616,7 @@ CLAIMS = {
     "### Shuffled within a single head Another picture: the cost of shuffles within a single head. Each row is one of six places in the first layer of a trained model": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
-    "The dots are shuffles of the first model. Their means are 1.71 nats within a single head, 1.78 within every head and 1.75 across heads. (The table in the text has the means of five models.) Only in the last two rows is the cost zero within heads and not across them.": across_heads,
+    "The three kinds cost about the same there: go back with the scrubber and compare the uppermost dots. Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "The last two rows of the untrained model, on the right, are zero within heads as well, and not across them.": before_training,
     "it would not matter which head averages a value, and the shuffles would cost nothing": by_arithmetic,
     "They cost 0.24 nats in the first layer. Untrained heads differ too, by chance, but with less effect: there the same shuffles move the predictions by a divergence of 0.05, in trained models by 0.28 (means of five models).": different_heads,

@@ -193,7 +193,7 @@ CLAIMS = {
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
     "With 8 and 16 points the table shows": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
-    "how many layers of three neurons does it take": width,
+    "With enough layers of three neurons a network can separate them, but training often does not find it.": first_more_then_fewer,
     "The network has three neurons a layer": width,
     "In the end a plane separates the two answers": width,
     "the best of eight starts": drawn_at_random,
@@ -203,13 +203,13 @@ CLAIMS = {
     "*Train* begins with a learning rate of 0.01, so its results may differ; type 0.03 to train as for the "
     "table.": training_begins,
     "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
-    "More starts find more: at depth 4, one of 128 networks.": more_starts,
+    "More starts find one: at depth 4, one of 128 networks fits them.": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
-    "The decision beside it is torn and twisted.": torn,
-    "One $u_\\varepsilon$ is enough for it.": one_fold,
-    r"The second $u_\varepsilon$ has folded the sheet: on the first sphere it covered nearly half, nowhere double; here it is pressed into less than a tenth, and most of it lies double.": the_fold,
+    "the decision is torn and twisted.": torn,
+    r"With one $u_\varepsilon$ they can be separated.": one_fold,
+    r"The second $u_\varepsilon$ has folded the sheet. On the first sphere the sheet covered nearly half, nowhere double. On this sphere it is pressed into less than a tenth, and most of it lies double.": the_fold,
     "XOR with a single $u_\\varepsilon$": one_fold,
     "the Linear presses the plane almost onto a line beside the origin, $u_\\varepsilon$ bends it to an arc, and a "
     "plane cuts the arc at two places.": an_arc,

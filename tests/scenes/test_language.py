@@ -320,7 +320,7 @@ def tokens_of_the_sentence():
 
 
 CLAIMS = {
-    "for models with vectors of eight numbers. Below, two trained models read the sentence of the tour, with vectors of 576 and 384 numbers.": tokens_of_the_sentence,
+    "Below, two trained models read the sentence of the tour, with vectors of 576 and 384 numbers.": tokens_of_the_sentence,
     "| SmolLM2 | The film **was** slow at first, but its end **was** a great success. | The film **was** slow at first, but "
     "its end **was** a great success. |": tokens_of_the_sentence,
     "But even with 512 tokens of a text, every key can be selected in the 90 key heads of SmolLM2 (each serves three query heads), with 64 coordinates each, and in the 72 heads of MiniLM, with 32. This holds for keys made from the output of the norm, as in the model, and for keys made from its input.": tokens_of_the_sentence,

@@ -509,8 +509,8 @@ CLAIMS = {
     "So few seeds say little: the four losses of LayerNorm lie farther apart than their mean lies from the mean of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
-    "It knows no positions, only how often each of the 20 classes occurs.": the_task,
-    "All queries are drawn with the same length, outside nearly all keys: only their directions count. The vector of ones, 𝟏, stands upright. The other two axes are the directions at right angles to 𝟏 in which the keys spread most after training. The other five dimensions are not shown.": the_picture,
+    "Of a sequence it knows no positions, only how often each of the 20 classes occurs.": the_task,
+    "All queries are drawn with the same length, longer than nearly all keys: only their directions count. The vector of ones, 𝟏, stands upright. The other two axes are the directions at right angles to 𝟏 in which the keys spread most after training. The other five dimensions are not shown.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
     "of ten seeds, with the medians of four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
@@ -521,7 +521,7 @@ CLAIMS = {
     r"Here there is no projection, and the normalised vectors have the length $1/\sqrt d$. They are the keys, and the values are computed from them.": the_other_norm,
     "Without a norm before attention, the network learns to count nearly as well.": no_norm,
     "**Two changes at once.** In their code": eight_times,
-    "its vectors are 8 times shorter. Here the two are changed one at a time": eight_times,
+    "its vectors are 8 times shorter. Here the centring and the length are changed one at a time": eight_times,
     "If these are 8 times shorter, attention adds 8 times less to each token": eight_times,
     "from the same starts. The losses at the end, with the learning rate 0.001 (median of 10 seeds): "
     f"| norm before attention | loss | | --- | --- | | LayerNorm | {loss('layer_norm', 'slow'):.3f} | "

@@ -589,18 +589,15 @@ CLAIMS = {
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
-    "In layers 3 to 6 a few vectors are just massive: the longest is 13 times as long as the median.": just_massive,
-    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. "
-    "Dimension 507 holds 97.3 % of all energy there, and 20.9 % without these four. The MLP of layer 11 brings this "
-    "energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
-    "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer leads.": until_layer_29,
+    "In layers 3 to 6 a few vectors are massive, but only just: the longest is 13 times as long as the median.": just_massive,
+    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. Dimension 507 holds 97.3 % of all energy there; without these four vectors it holds 20.9 %. The MLP of layer 11 brings this energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
+    "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer holds the most energy.": until_layer_29,
     "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so the MLP hardly sees it. The norms of attention multiply it by 0.07 to 0.17.": gains_at_507,
     "in layer 12 their effective rank (see “The numbers” below) is 375 without the massive vectors and 63 with them": layer_12,
-    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0: up to 15 times as long as the median. Three dimensions hold": cls,
+    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0. Three dimensions hold": cls,
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
     "In every norm but the first it is below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
-    "from 1.1° at the first norm of attention to 0.3° at the last": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
     "0. The uppermost strip shows that they jump to this length from one layer to the next, and the verdict names their dimension: 507.": layer_12,
     "The same norm without the four. The others spread in about 375 directions": layer_12,

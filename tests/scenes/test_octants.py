@@ -266,7 +266,7 @@ def lengths():
 
 CLAIMS = {
     "At the start of the training the painted sphere has one boundary or none, for every seed.": one_boundary_or_none,
-    "At the end a plane separates the two answers. In the network that you see first, it is seen edge on.": two_answers,
+    "At the end a plane separates the two answers. In the network that you see first, you look at this plane edge on.": two_answers,
     "# A sphere cut in eight Neighbouring eighths of a sphere belong to opposite classes.": neighbours_differ,
     "The points lie on a sphere that three planes through its centre cut in eight. Neighbouring "
     "eighths are in opposite classes": neighbours_differ,
@@ -276,23 +276,17 @@ CLAIMS = {
     "After three such folds one plane can separate the classes.": third_fold,
     "Of 32 seeds, 13 end with at least 99 % of the points correct; 10 others reached 99 % at an earlier checkpoint, and fell below it again.": seeds_that_solve,
     "Eight parts, two classes.": eight_parts,
-    "The best of all planes classifies 64.5 % of these 400 points correctly.": on_the_input,
+    "The best plane of all classifies 64.5 % of these 400 points correctly.": on_the_input,
     r"In the network that you see first, the sheet lies double after one $u_\varepsilon$; after two, most of it lies fourfold.": in_layers,
     "The sheet covers a quarter of the sphere and lies double everywhere. This hardly helps a plane yet: the best one classifies 69.5 % correctly.": first_fold,
     "The sheet is folded again and lies fourfold over 86 % of what it covers. The best plane classifies 80 % correctly.": halfway,
     "### The third fold Now one plane would be enough.": third_fold,
     "The plane is seen edge on: all points are on their side.": seen_edge_on,
     "At step 0, 48.5 % are correct": at_the_beginning,
-    "This is the end of the deepest drop, on the third sphere. The 76 marked points have turned "
-    "there by more than 90° since step 1,116; on the second sphere 13 have, on the first none. "
-    "The length of the gradient does not announce the drop: it is at most 13.4 on the plateau "
-    "before and at most 10.2 in the drop (this network).": the_drop,
-    "19 end with fewer than 99 % of the points correct. Of these, 10 had reached 99 % at a "
-    "checkpoint after step 5,400, before their loss rose again. The other 9 never reach it: the "
-    "loss of 4 of them is at rest (within a factor of 1.26 over the last 500 of the 6,000 steps), "
-    "that of the other 5 still moves.": failing_seeds,
+    "This is the end of the deepest drop of the loss, seen on the third sphere. The 76 marked points have turned there by more than 90° since step 1,116. On the second sphere 13 points have turned so far, on the first none. The length of the gradient (the curve) does not announce the drop: it is at most 13.4 on the plateau before and at most 10.2 in the drop (this network).": the_drop,
+    "19 end with fewer than 99 % of the points correct. Of these, 10 had reached 99 % at a checkpoint after step 5,400, before their loss rose again. The other 9 never reach it. At the end the loss of 4 of them is at rest (within a factor of 1.26 over the last 500 of the 6,000 steps); that of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
-    "the best plane classifies 64.5 % of the 400 points correctly. The choice **points** offers fewer. Then the best plane classifies between 64.1 and 72.5 % correctly, depending on the number of points.": fewer_points,
+    "the best plane classifies 64.5 % of the 400 points correctly. For the smaller numbers of **points**, it is between 64.1 and 72.5 %.": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "
     "\\sqrt{\\varepsilon} \\approx 0.032$": lengths,
 }
