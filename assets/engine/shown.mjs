@@ -135,12 +135,17 @@ export function valuesOf(mark, moment) {
 }
 
 /** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
- * `fade` has one factor for each stage; between stages it is interpolated linearly, and after the last factor
- * it stays. @param {Mark} mark @param {number} progress the position between stages, in stages */
-export function opacityOf({ opacity, fade }, progress) {
+ * `fade` has one factor for each stage; after the last factor it stays. Between stages it is interpolated
+ * linearly; for labels, in two halves: those that disappear are gone before others appear in the same place.
+ * @param {Mark} mark @param {number} progress the position between stages, in stages */
+export function opacityOf({ opacity, fade, draws }, progress) {
   if (!fade) return opacity;
   const k = Math.min(Math.floor(progress), fade.length - 1);
-  const next = Math.min(k + 1, fade.length - 1);
+  const [before, after] = [fade[k], fade[Math.min(k + 1, fade.length - 1)]];
   const f = progress - k;
-  return opacity * ((1 - f) * fade[k] + f * fade[next]);
+  if (draws !== "labels") return opacity * ((1 - f) * before + f * after);
+  const least = Math.min(before, after);
+  return (
+    opacity * (least + (before - least) * Math.max(0, 1 - 2 * f) + (after - least) * Math.max(0, 2 * f - 1))
+  );
 }

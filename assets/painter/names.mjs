@@ -7,16 +7,20 @@
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
  * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
  *   (x, y) from there in which its label can be
+ * @typedef {[number, number, number]} Disc x, y and radius of a large point, in pixels
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
+import { pointScale } from "./traces.mjs";
+
 const LABEL_GAP_PX = 6; // between a mark and its label
-const SMALL_POINT_PX = 6; // of a point up to this size, labels must avoid only the centre
+const SMALL_RADIUS_PX = 4; // of a point up to this radius, labels must avoid only the centre
 // upper bounds of the drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in
-// 3D Plotly draws points 1.9 times as large as their size, and near points larger
-const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 2.4];
+// 3D Plotly draws points 1.9 times as large as their size, and near points up to 1 / 0.6 times larger
+const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 3.2];
 const MAX_BLOCKING_POINTS = 60; // large points block labels only if their mark has at most this many
+const SAME_PLACE_PX = 1; // a spot this near to the centre of a disc is on it
 const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below
 const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
   Math.cos((k * Math.PI) / 8),
@@ -36,11 +40,17 @@ const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
 const LETTER_WIDTH_EM = 0.62;
 
+/** How far a label's middle is moved off a spot along an axis, as a share of half its size plus the gap.
+ * @param {number} d the spot's direction along this axis */
+const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
+
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
- * it. Empty if the mark has no visible points. @param {Float32Array} at x and y of the mark's points in
- * pixels, NaN for gaps @param {boolean} line whether the mark is a line @returns {Spot[]} */
-export function spots(at, line) {
+ * it. A spot is moved to the rim of the mark's own point there, or of another mark's large point, as at the
+ * tip of an arrow. Empty if the mark has no visible points. @param {Float32Array} at x and y of the mark's
+ * points in pixels, NaN for gaps @param {boolean} line whether the mark is a line @param {number} [radius] of
+ * the mark's points, in pixels @param {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
+export function spots(at, line, radius = 0, discs = []) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
   const ends = DIRECTIONS.map(([dx, dy]) => {
@@ -52,7 +62,11 @@ export function spots(at, line) {
     const i = visible[Math.floor(((k + 1) * (visible.length - 1)) / SPOTS_ALONG_LINE)];
     return LINE_DIRECTIONS.map(([dx, dy]) => /** @type {Spot} */ ([at[2 * i], at[2 * i + 1], dx, dy]));
   });
-  return [...ends, ...along.flat()];
+  return [...ends, ...along.flat()].map(([x, y, dx, dy]) => {
+    const here = discs.filter(([u, v]) => Math.hypot(u - x, v - y) < SAME_PLACE_PX).map(([, , r]) => r);
+    const rim = Math.max(0, Math.max(radius, ...here) - LABEL_GAP_PX / 2);
+    return [x + steep(dx) * rim, y + steep(dy) * rim, dx, dy];
+  });
 }
 
 /** Whether a reader can see a line: the line's bounding box is not tiny, and overlaps the panel. @param
@@ -76,9 +90,8 @@ const overlap = (a, b) =>
 /** Find a box for each label. A label takes the first of its spots at which its box lies inside `room`,
  * covers none of `points`, and overlaps neither a box in `taken` nor an earlier label. Null for a
  * label that fits at none of its spots. All lengths are in pixels. @param {{wide: number, tall: number,
- * spots: Spot[], gap?: number}[]} labels gap: the distance of the label from its mark @param {Box} room
- * @param {Box[]} taken boxes that labels must not overlap @param {Float32Array} points x and y of points that
- * labels must not cover @returns {(Box | null)[]} */
+ * spots: Spot[]}[]} labels @param {Box} room @param {Box[]} taken boxes that labels must not overlap @param
+ * {Float32Array} points x and y of points that labels must not cover @returns {(Box | null)[]} */
 export function placed(labels, room, taken, points) {
   const occupied = [...taken];
   const free = (/** @type {Box} */ [left, top, wide, tall]) => {
@@ -87,12 +100,11 @@ export function placed(labels, room, taken, points) {
         return false;
     return true;
   };
-  return labels.map(({ wide, tall, spots, gap = LABEL_GAP_PX }) => {
+  return labels.map(({ wide, tall, spots }) => {
     for (const [x, y, dx, dy] of spots) {
       // put the box's nearest corner or side at the spot
-      const [right, down] = [dx, dy].map((d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d)));
-      const left = x + right * (wide / 2 + gap) - wide / 2;
-      const top = y + down * (tall / 2 + gap) - tall / 2;
+      const left = x + steep(dx) * (wide / 2 + LABEL_GAP_PX) - wide / 2;
+      const top = y + steep(dy) * (tall / 2 + LABEL_GAP_PX) - tall / 2;
       const box = /** @type {Box} */ ([left, top, wide, tall]);
       const inside =
         left >= room[0] &&
@@ -166,7 +178,15 @@ export function name(panel) {
   const sampled = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
   const { rows, most } = reserveLegend(legend);
   for (const { item, l } of rows) item.hidden = !seen(l);
-  const taken = blocked(panel, at, seen);
+  const radii = view.layers.map((mark) => radius(mark, panel));
+  const discs = largePoints(
+    at.filter((_, l) => seen(l)),
+    radii.filter((_, l) => seen(l)),
+  );
+  const taken = [
+    ...discs.map(([x, y, r]) => /** @type {Box} */ ([x - r, y - r, 2 * r, 2 * r])),
+    ...blocked(panel, at, seen),
+  ];
   const points = view.layers.flatMap(({ draws }, l) =>
     seen(l) && (draws === "points" || draws === "line") ? sample(sampled[l]) : [],
   );
@@ -175,8 +195,7 @@ export function name(panel) {
   const labels = candidates.map(({ item, l }) => ({
     wide: item.offsetWidth,
     tall: item.offsetHeight,
-    spots: spots(sampled[l], view.layers[l].draws === "line"),
-    gap: LABEL_GAP_PX + Math.max(0, radius(view.layers[l], view.dims) - SMALL_POINT_PX / 2),
+    spots: spots(sampled[l], view.layers[l].draws === "line", radii[l], discs),
   }));
   const boxes = placed(labels, drawingBox, taken, Float32Array.from(points));
   boxes.forEach((box, k) => candidates[k].item.classList.toggle("named", Boolean(box)));
@@ -196,8 +215,23 @@ export function name(panel) {
 }
 
 /** The largest radius in pixels with which a mark's points are drawn; 0 for marks that draw no points. @param
- * {Mark} mark @param {number} dims the number of the view's dimensions */
-const radius = (mark, dims) => (mark.draws === "points" ? (DIAMETER_OVER_SIZE[dims] * mark.size) / 2 : 0);
+ * {Mark} mark @param {Panel} panel */
+const radius = (mark, { view: { dims }, gd }) =>
+  mark.draws === "points"
+    ? (DIAMETER_OVER_SIZE[dims] * mark.size * (dims === 3 ? pointScale(gd) : 1)) / 2
+    : 0;
+
+/** The discs that labels must not overlap: the large points of marks that have only a few points. @param
+ * {Float32Array[]} at x and y of the points of each mark, in pixels, NaN for gaps @param {number[]} radii of
+ * the points of each mark, in pixels @returns {Disc[]} */
+export const largePoints = (at, radii) =>
+  at.flatMap((points, m) =>
+    radii[m] <= SMALL_RADIUS_PX || points.length > 2 * MAX_BLOCKING_POINTS
+      ? []
+      : Array.from({ length: points.length / 2 }, (_, i) => i)
+          .filter((i) => !Number.isNaN(points[2 * i]))
+          .map((i) => /** @type {Disc} */ ([points[2 * i], points[2 * i + 1], radii[m]])),
+  );
 
 /** Whether the legend of an earlier view of the same figure has a visible entry with this text and colour.
  * @param {HTMLElement} item
@@ -216,20 +250,15 @@ function isRepeated(item, legend) {
     );
 }
 
-/** The boxes in the figure that labels must not overlap: large points, texts, and page elements that lie over
- * the figure. @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels
- * @param {(l: number) => boolean} seen whether a layer is visible @returns {Box[]} */
+/** The boxes in the figure that labels must not overlap: texts, and page elements that lie over the figure.
+ * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels @param {(l: number) =>
+ * boolean} seen whether a layer is visible @returns {Box[]} */
 function blocked({ gd, view }, at, seen) {
   const boxes = /** @type {Box[]} */ ([]);
   view.layers.forEach((mark, l) => {
-    const r = radius(mark, view.dims);
-    const large = mark.draws === "points" && mark.size > SMALL_POINT_PX;
-    if (!seen(l)) return;
+    if (mark.draws !== "labels" || !seen(l)) return;
     for (let i = 0; i < at[l].length; i += 2) {
       const [x, y] = at[l].subarray(i, i + 2);
-      if (large && at[l].length <= 2 * MAX_BLOCKING_POINTS && !Number.isNaN(x))
-        boxes.push([x - r, y - r, 2 * r, 2 * r]);
-      if (mark.draws !== "labels") continue;
       const { text, textfont } = view.figure.data[l];
       const tall = textfont.size;
       const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;

@@ -20,6 +20,8 @@ import { axesBox, size } from "./traces.mjs";
 /** @import { Plotly } from "../globals.mjs" */
 /** @import { Drawn } from "./painter.mjs" */
 
+const EDGE_TOLERANCE_PX = 0.5; // a point this far outside the axes counts as at their end
+
 /** Whether a mark is drawn on the canvas below the axes. @param {Mark} mark @returns {mark is Ground} */
 const isGround = (mark) => mark.draws === "field" || mark.draws === "cells";
 
@@ -115,18 +117,31 @@ export class PlanePanel extends Panel {
     this.gd.classList.toggle("reaching", this.#axesMove);
     if (this.#axesMove) {
       const [left, top, width, height] = this.drawingBox;
+      context.save();
+      this.#clip(context);
       context.fillStyle = this.color("rule");
       context.fillRect(Math.round(px(0) - 0.5), top, 1, height);
       context.fillRect(left, Math.round(py(0) - 0.5), width, 1);
+      context.restore();
     }
     this.frame.forEach((drawn, l) => {
-      if (drawn.opacity > 0 && !isGround(this.view.layers[l])) this.#drawLayer(context, l, drawn, px, py);
+      const { draws } = this.view.layers[l];
+      if (!(drawn.opacity > 0) || isGround(this.view.layers[l])) return;
+      context.save();
+      if (draws !== "points") this.#clip(context); // points at the ends of the axes are drawn whole
+      this.#drawLayer(context, l, drawn, px, py);
+      context.restore();
     });
-    context.restore();
   }
 
-  /** Give a canvas the figure's size, clear it, and clip its context to the rectangle of the axes. The caller
-   * must call `restore` on the returned context. @param {HTMLCanvasElement} canvas */
+  /** Clip a context to the rectangle of the axes. @param {CanvasRenderingContext2D} context */
+  #clip(context) {
+    context.beginPath();
+    context.rect(...this.drawingBox);
+    context.clip();
+  }
+
+  /** Give a canvas the figure's size, clear it, and return its context. @param {HTMLCanvasElement} canvas */
   #cleared(canvas) {
     const { width, height } = size(this.gd);
     const ratio = devicePixelRatio;
@@ -137,10 +152,6 @@ export class PlanePanel extends Panel {
     Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.save();
-    context.beginPath();
-    context.rect(...this.drawingBox);
-    context.clip();
     return context;
   }
 
@@ -161,6 +172,8 @@ export class PlanePanel extends Panel {
     if (inputs.every((input, i) => input === this.#groundInputs[i])) return;
     this.#groundInputs = inputs;
     const context = this.#cleared(this.groundCanvas);
+    context.save();
+    this.#clip(context);
     this.frame.forEach((drawn, l) => {
       if (isGround(this.view.layers[l])) this.#drawGrid(context, l, drawn);
     });
@@ -224,7 +237,7 @@ export class PlanePanel extends Panel {
       for (let i = 0; i < points.length / 2; i++)
         context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
     } else if (layer.draws === "points") {
-      drawMarkers(context, layer, trace, drawn, px, py, this.color);
+      drawMarkers(context, layer, trace, drawn, px, py, this.color, this.drawingBox);
     } else if (layer.draws === "line") {
       context.lineWidth = trace.line.width;
       context.setLineDash(layer.pattern);
@@ -269,11 +282,14 @@ export class PlanePanel extends Panel {
   }
 }
 
-/** Draw the points of a layer as circles, rings or squares. All points of one colour are drawn by one canvas
- * call. @param {CanvasRenderingContext2D} context @param {PointMark} layer @param {Trace} trace @param
- * {Drawn} drawn @param {Scale} px @param {Scale} py @param {(name: string) => string} color the colour of a
- * role */
-function drawMarkers(context, layer, trace, { points, values }, px, py, color) {
+/** Draw the points of a layer as circles, rings or squares, but not those outside a rectangle. All points of
+ * one colour are drawn by one canvas call. @param {CanvasRenderingContext2D} context @param {PointMark} layer
+ * @param {Trace} trace @param {Drawn} drawn @param {Scale} px @param {Scale} py @param {(name: string) =>
+ * string} color the colour of a role @param {number[]} rectangle left, top, width and height in pixels */
+function drawMarkers(context, layer, trace, { points, values }, px, py, color, rectangle) {
+  const [left, top, width, height] = rectangle;
+  const within = (/** @type {number} */ x, /** @type {number} */ low, /** @type {number} */ length) =>
+    x >= low - EDGE_TOLERANCE_PX && x <= low + length + EDGE_TOLERANCE_PX;
   const radius = layer.size / 2;
   const square = trace.marker.symbol === "square";
   const colors =
@@ -292,6 +308,7 @@ function drawMarkers(context, layer, trace, { points, values }, px, py, color) {
     for (const i of group) {
       const x = px(points[2 * i]);
       const y = py(points[2 * i + 1]);
+      if (!within(x, left, width) || !within(y, top, height)) continue;
       if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
       else {
         context.moveTo(x + radius, y);

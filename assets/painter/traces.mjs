@@ -15,6 +15,9 @@ import { legible } from "../engine/crowds.mjs";
 import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
+// a figure whose smaller side has at least this many pixels draws points in their own size
+const FULL_SIZE_PX = 420;
+const MIN_POINT_SCALE = 0.65; // in a small figure points are at most this much smaller
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place
 const DOT_GAP = "\u2002"; // an en space: a count begins beside its dot
 
@@ -36,6 +39,13 @@ export function outside({ ranges, zooms, wider }) {
 /** Width and height of a figure in pixels; both 0 before the figure is built. @param {Plotly} gd @returns
  * {{width: number, height: number}} */
 export const size = ({ layout }) => ({ width: layout?.width ?? 0, height: layout?.height ?? 0 });
+
+/** The factor, at most 1, on the sizes of points in a 3D figure: in a small figure, as on a telephone, points
+ * are smaller, so that they hide less of one another. @param {Plotly} gd */
+export function pointScale(gd) {
+  const { width, height } = size(gd);
+  return Math.max(MIN_POINT_SCALE, Math.min(1, Math.min(width, height) / FULL_SIZE_PX));
+}
 
 /** The rectangle of a 2D figure's axes: left, top, width and height in pixels. It is the figure without its
  * margins; if both axes must have the same scale, the largest centred rectangle in it that gives them one.

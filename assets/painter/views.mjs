@@ -53,7 +53,7 @@ export function legend(view) {
         ? title
         : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
     const bar = h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` });
-    return [h("li", { "data-layer": l }, bar, words)];
+    return [h("li", { "data-layer": l }, bar, h("span", {}, words))];
   });
   return h("ul", { className: "legend" }, ...items);
 }
@@ -64,9 +64,11 @@ export const home = ({ camera }) => ({
   center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
 });
 
-/** A layer's title, followed by a hint about what a click does; saved pictures leave out the hint. */
+/** A layer's title, followed by a hint about what a click does; saved pictures leave out the hint. One
+ * element holds both, because the entries of a legend are flex containers, which would separate a subscript
+ * from its letter. */
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
-  hint ? h("span", {}, title, h("span", { className: "hint" }, `: ${hint}`)) : title;
+  h("span", {}, title, ...(hint ? [h("span", { className: "hint" }, `: ${hint}`)] : []));
 
 /** The legend's sample of a dashed line: an SVG of a short piece in the layer's colour and dash pattern.
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */

@@ -93,7 +93,9 @@ def _markers(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
     )
     symbol = {"ring": "circle-open", "square": "square"}.get(mark.glyph, "square" if many else "circle")
     marker = {"size": mark.size, "color": f"var(--{mark.role})", "symbol": symbol, "line": {"width": 0}}
-    return {"mode": "markers", "marker": marker | (_scale(color) if (color := color_of(mark)) else {})}
+    whole = {"cliponaxis": False} if view.dims == 2 else {}  # points at the ends of the axes are drawn whole
+    paint = _scale(color) if (color := color_of(mark)) else {}
+    return {"mode": "markers", "marker": marker | paint, **whole}
 
 
 def _lines(recipe: Recipe, view: View, mark: Stroke) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import { certificate, selection, weights } from "../../assets/engine/selection.m
 import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
 import { flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
-import { lineVisible, placed, spots } from "../../assets/painter/names.mjs";
+import { largePoints, lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
@@ -194,13 +194,17 @@ const answers = {
       Float32Array.from(pixels, (x) => x ?? NaN),
       room,
     ),
-  named: ({ sizes, things, room, taken, crowd, gap }) =>
+  largePoints: ({ things, radii }) =>
+    largePoints(
+      things.map((/** @type {(number | null)[]} */ at) => Float32Array.from(at, (x) => x ?? NaN)),
+      radii,
+    ),
+  named: ({ sizes, things, room, taken, crowd, radius, discs }) =>
     placed(
       sizes.map(([wide, tall], k) => ({
         wide,
         tall,
-        spots: spots(Float32Array.from(things[k]), k % 2 === 1),
-        gap,
+        spots: spots(Float32Array.from(things[k]), k % 2 === 1, radius, discs),
       })),
       room,
       taken,

@@ -130,12 +130,20 @@ def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
         assert np.linalg.norm(nearest - thing, axis=1).min() < 12
 
 
-@pytest.mark.parametrize("gap", [4, 12, 30])
-def test_a_name_is_as_far_from_its_thing_as_that_is_large(node, gap):
+@pytest.mark.parametrize("radius, gap", [(0, 6), (3, 6), (9, 12), (27, 30)])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_name_is_beside_the_point_that_it_names_however_large_that_is(node, radius, gap, own):
+    """The label of a point, and the label of a line that ends in the point of another mark."""
     asked = {"sizes": [(60, 15)], "things": [[200, 200]], "room": (0, 0, 400, 400), "taken": [], "crowd": []}
-    [(x, y, wide, tall)] = node.ask("named", **asked, gap=gap)
+    large = {"radius": radius} if own else {"discs": [(200, 200, radius), (200, 210, 90)]}
+    [(x, y, wide, tall)] = node.ask("named", **asked, **large)
     near = np.clip([200, 200], [x, y], [x + wide, y + tall])
     assert np.abs(near - 200).max() == pytest.approx(gap)
+
+
+def test_names_keep_off_large_points_of_marks_with_few_points(node):
+    crowd, few = np.ravel(RNG.uniform(0, 400, (61, 2))).tolist(), [10, 20, None, None, 30, 40]
+    assert node.ask("largePoints", things=[crowd, few, few], radii=[9, 4, 5]) == [[10, 20, 5], [30, 40, 5]]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@
  * components/drawing/depth.py has the parameters, and draws the same in SVG.
  *
  * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most", number>} Depth
- * @typedef {{paper: number[], shape: number, still: boolean}} Look how the next object is drawn: the RGB
- *   colour of the background (0 to 1), one of SHAPES, and whether the object never fades
+ * @typedef {{paper: number[], shape: number, still: boolean, size: number}} Look how the next object is
+ *   drawn: the RGB colour of the background (0 to 1), one of SHAPES, whether the object never fades, and a
+ *   factor on the sizes of its points
  */
 
 /** The numbers by which the shaders know the shapes of an object's points. Labels are drawn unchanged. All
@@ -18,7 +19,7 @@
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 
 const DECLARED = `
-uniform vec3 deepLook; // shape, fade, halo
+uniform vec4 deepLook; // shape, fade, halo, size
 uniform vec3 deepPaper;
 `;
 const VARYING = `
@@ -43,7 +44,7 @@ const vertex = ({ lift, least, most, rim }) =>
     deepPlace = vec2(0.0);
     deepRim = 1.0;
     if (deepLook.x > 0.5) {
-      scale /= clamp(deepAway, ${float(least)}, ${float(most)});
+      scale *= deepLook.w / clamp(deepAway, ${float(least)}, ${float(most)});
       // along the viewing ray: in front of the surface
       vec4 deepLifted = projection * vec4(viewPosition.xyz * ${float(1 - lift)}, viewPosition.w);
       clipPosition.z = deepLifted.z / deepLifted.w * clipPosition.w;
@@ -116,7 +117,7 @@ export function deep(source, depth) {
  * tells, once the figure is built, whether both marker shaders were found and changed */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
-  const { uniform3f, uniform3fv } = Object.getPrototypeOf(gl);
+  const { uniform4f, uniform3fv } = Object.getPrototypeOf(gl);
   const places = /** @type {WeakMap<WebGLProgram, (WebGLUniformLocation | null)[]>} */ (new WeakMap());
   const kinds = /** @type {Set<string | null>} */ (new Set());
   const whole = () => kinds.has("vertex") === kinds.has("fragment");
@@ -133,12 +134,13 @@ export function deepen(gl, depth, look) {
       ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, locations);
     if (locations[0])
-      uniform3f.call(
+      uniform4f.call(
         gl,
         locations[0],
         whole() ? look.shape : SHAPES.label,
         look.still ? 0 : depth.fade,
         depth.halo,
+        look.size,
       );
     if (locations[1]) uniform3fv.call(gl, locations[1], look.paper);
   };

@@ -17,7 +17,7 @@ import { clickable } from "../../engine/hands.mjs";
 import { flat, lifted } from "../../engine/perspective.mjs";
 import { palette, resolve, rgb } from "../colors.mjs";
 import { Panel } from "../painter.mjs";
-import { outside, plotlyCamera, size } from "../traces.mjs";
+import { outside, plotlyCamera, pointScale, size } from "../traces.mjs";
 import {
   drawIndexed,
   fadeMesh,
@@ -48,7 +48,12 @@ const OBJECTS = { points: "scatterPlot", line: "linePlot", mesh: "mesh", labels:
 const xyz = ({ x, y, z }) => [x, y, z];
 
 export class SpacePanel extends Panel {
-  /** @type {import("./depth.mjs").Look} */ #depth = { paper: [1, 1, 1], shape: SHAPES.label, still: true };
+  /** @type {import("./depth.mjs").Look} */ #depth = {
+    paper: [1, 1, 1],
+    shape: SHAPES.label,
+    still: true,
+    size: 1,
+  };
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
   /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
   /** @type {FrameRequestCallback | null} Plotly's render loop, if captured */ #renderLoop = null;
@@ -187,7 +192,7 @@ export class SpacePanel extends Panel {
         if (!draw) throw new Error("an object that draws otherwise");
         const drawn =
           (/** @type {(camera: Plotly) => void} */ plotlyDraw) => (/** @type {Plotly} */ camera) => {
-            Object.assign(this.#depth, look);
+            Object.assign(this.#depth, look, { size: pointScale(this.gd) });
             // an object may have no program before it is first drawn
             this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
             drawIndexed(object, () => plotlyDraw.call(object, camera));

@@ -64,7 +64,7 @@ class Mark:
     role     the mathematical role of the mark, which decides its colour
     rows     how a point becomes display coordinates: one `Row` for each of them
     opacity  from 0 (invisible) to 1
-    fade     for each stage a factor on `opacity`, interpolated linearly between stages; None for 1
+    fade     for each stage a factor on `opacity`, interpolated between stages; None for 1
     guide    whether the mark only surrounds the subject, as an axis or a plane does; it need not fit the
              picture
     hint     an instruction such as "click to see it", added to the mark's title in a live figure, where
@@ -106,6 +106,7 @@ class Mark:
         raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
+        """The opacity at a position between stages, where `fade` is interpolated linearly."""
         if self.fade is None:
             return self.opacity
         return self.opacity * float(np.interp(progress, range(len(self.fade)), self.fade))

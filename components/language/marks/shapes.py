@@ -319,11 +319,24 @@ class Disc(PlaneInBall):
 
 @dataclass(frozen=True, kw_only=True)
 class Labels(Mark):
-    """The cloud's labels (`Cloud.labels`), each written at its point."""
+    """The cloud's labels (`Cloud.labels`), each written at its point.
+
+    Between two stages, labels that disappear are gone half-way, before others appear there: so a number that
+    replaces another is never written over it.
+    """
 
     draws = "labels"
     counts_for_axes = "labels"
     framed_by_cloud = True
+
+    def opacity_at(self, progress: float) -> float:
+        if self.fade is None:
+            return self.opacity
+        first = min(int(progress), len(self.fade) - 1)
+        before, after = self.fade[first], self.fade[min(first + 1, len(self.fade) - 1)]
+        part, least = progress - first, min(before, after)
+        more = (before - least) * max(0.0, 1 - 2 * part) + (after - least) * max(0.0, 2 * part - 1)
+        return self.opacity * (least + more)
 
     def check(self, scope: Scope) -> None:
         super().check(scope)

@@ -8,7 +8,7 @@ import pytest
 from components.drawing.figure import figure
 from components.language.cloud import Cloud, Row, rows
 from components.language.finish import finished
-from components.language.marks import Followed, Points, Trail
+from components.language.marks import Followed, Labels, Points, Trail
 from components.language.packing import pack, packed
 from components.language.recipe import Recipe, Residual, View
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
@@ -96,6 +96,15 @@ def test_opacity_is_linear_between_stages(progress, want):
     assert layer.opacity_at(progress) == pytest.approx(want, rel=EXACT)
     assert replace(layer, opacity=0.5).opacity_at(progress) == pytest.approx(want / 2, rel=EXACT)
     assert replace(layer, fade=None, opacity=0.5).opacity_at(progress) == 0.5
+
+
+def test_labels_are_never_written_over_those_that_they_replace():
+    old, new = (Labels("x", "input", (), fade=fade) for fade in ([1, 0.2], [0.2, 1]))
+    shown = [(old.opacity_at(progress), new.opacity_at(progress)) for progress in (0, 0.25, 0.5, 0.75, 1, 7)]
+    wanted = [(1, 0.2), (0.6, 0.2), (0.2, 0.2), (0.2, 0.6), (0.2, 1), (0.2, 1)]
+    np.testing.assert_allclose(shown, wanted, rtol=EXACT)
+    assert Labels("x", "input", (), fade=[1, 1]).opacity_at(0.5) == 1
+    assert Labels("x", "input", (), opacity=0.5).opacity_at(0.5) == 0.5
 
 
 def test_rows_are_the_projection():
