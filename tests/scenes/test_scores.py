@@ -420,71 +420,56 @@ def spread_of_trained_scores():
 
 
 CLAIMS = {
-    "this is the correlation of scores and cosines within a head, over all pairs that attention sees in about 2,000 tokens or fewer: "
-    "| model | heads | median | range | | --- | --- | --- | --- | | SmolLM2 | 270 | 0.951 | 0.735 to 0.991 | "
-    "| MiniLM | 72 | 0.969 | 0.849 to 0.989 | | AntiBERTy | 64 | 0.981 | 0.925 to 0.990 | "
-    "| ALBERT of rxnmapper | 96 | 0.982 | 0.950 to 0.995 | Two layers stand out: in the first of SmolLM2 the median over "
-    "heads is 0.886, and in the last of MiniLM 0.885; in each other layer it is 0.925 or more.": scores_and_cosines,
-    "For four trained models": scores_and_cosines,
-    "In SmolLM2, with the first token left out, the median over heads is 0.963; if its RMSNorm did not divide by the length, it would still be "
-    "0.927.": without_the_division,
+    "We computed the correlation of scores and cosines in each head of four trained models, over all pairs that attention sees in about 2,000 tokens or fewer: | model | heads | correlation, median over heads | range over heads | | --- | --- | --- | --- | | SmolLM2 | 270 | 0.951 | 0.735 to 0.991 | | MiniLM | 72 | 0.969 | 0.849 to 0.989 | | AntiBERTy | 64 | 0.981 | 0.925 to 0.990 | | ALBERT of rxnmapper | 96 | 0.982 | 0.950 to 0.995 | Two layers stand out. In the first layer of SmolLM2 the median over heads is 0.886, in the last of MiniLM 0.885; in each other layer it is 0.925 or more.": scores_and_cosines,
+    "in each head of four trained models": scores_and_cosines,
+    "In SmolLM2, without the first token, the median over heads is 0.963. If its RMSNorm did not divide by the length, the median would still be 0.927.": without_the_division,
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
-    "For independent coordinates of variance 1 the standard deviation of the divided scores would be 1. Here it is between 0.65 "
-    "and 19.9, and only 12 of the 502 heads are below 1. The medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in "
-    "AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
-    "takes all $q$ and $k$ through LayerNorm. **centred**: first, each vector's own mean": whole_vectors,
+    "No, mostly more. In the 502 heads of these four models the standard deviation of the divided scores is between 0.65 and 19.9, and below 1 in only 12 of them. Its medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
+    "**centred**: the mean of each vector is subtracted from it.": whole_vectors,
     "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. "
     r"In a transformer the **power a** is $\frac12$. The dashed curves are the exact laws for "
     r"independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
-    r"Their **entropy** is $\ln 32 = 3.47$ where all keys get the same weight, and 0 where one "
-    "gets all.": numbers_of_the_picture,
-    "into half of them with a plus and half with a minus, or into all with the same sign. Each coordinate keeps the "
-    "variance 1": components_keep_their_variance,
+    r"The **entropy** of the weights is $\ln 32 = 3.47$ if all keys get the same weight, and 0 if one key gets all.": numbers_of_the_picture,
+    "into half of them with a plus and half with a minus. Each coordinate keeps the variance 1.": components_keep_their_variance,
     "have independent coordinates with mean 0 and variance 1. Each of the $d_k$ products in $q "
     r"\cdot k$ has variance 1": products,
-    "has variance 1, and the sum has variance $d_k$": variance_is_d,
+    "has variance 1, and their sum has variance $d_k$.": variance_is_d,
     "A variance of 1 for each coordinate is not enough.": correlated_variance,
-    "With $d_k = 64$, on the sphere, a query along one key has the cosine 1 with it, and a cosine above 0.5 with only about 13 of a million random ones.": a_dozen,
-    r"So the standard deviation of the scores is $\sqrt{d_k}$, and 1 after the division, for every "
-    "$d_k$.": variance_is_d,
-    r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density "
-    r"$$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ with variance $1/m$. So the variance "
-    "of the score is $d_k^2 / (d_k - 1)$: 65.0 for $d_k = 64$, where it was 64 before.": the_density,
-    "With $d_k = 64$, on the sphere, the mean entropy for 32 random keys is 0.50 without the "
-    r"division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,
-    "The 8 queries of the picture are one draw, and differ from the means: 0.77 and 3.06 for $d_k "
-    "= 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
-    "the trace of the product of two matrices, the covariances of queries and of keys. If the queries, or the keys, prefer no direction, their covariance is the identity, and the trace is $d_k$. So it is enough that one of the two prefers no direction.": one_side_is_enough,
+    "On the sphere with $d_k = 64$, a query along one key has the cosine 1 with this key, and a cosine above 0.5 with only about 13 of a million random keys.": a_dozen,
+    r"So the standard deviation of the scores is $\sqrt{d_k}$. Divided by $\sqrt{d_k}$, the scores have the standard deviation 1 for every $d_k$.": variance_is_d,
+    r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density $$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ and the variance $1/m$. So the variance of the score is $d_k^2 / (d_k - 1)$. For $d_k = 64$ that is 65.0, hardly more than the 64 without LayerNorm.": the_density,
+    r"On the sphere with $d_k = 64$, the mean entropy for 32 random keys is 0.50 without the division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,
+    "The 8 queries of the picture are one draw. Their mean entropies differ from these: 0.77 and 3.06 for $d_k = 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
+    "the trace of the product of the covariance matrices of queries and of keys. If the queries prefer no direction, their covariance is the identity, and the trace is $d_k$. The same holds for the keys, so one of the two is enough.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
-    "and LayerNorm removes it: 65.0 again. If it enters half of them with a minus, centring does not remove it: a variance of 262 is left on the sphere.": correlated_variance,
-    r"at $\rho = 1$ with half plus and half minus, the variance is $d_k^2$, and the factor that brings it "
-    "back to 1 is $1/d_k$: $a = 1$": aligned,
+    "and centring removes it. The variance on the sphere is 65.0 again. - If it enters half of them with a minus, centring does not remove it. The variance on the sphere is 262.": correlated_variance,
+    r"at $\rho = 1$ with half plus and half minus, the variance is $d_k^2$. Only the factor $1/d_k$ brings it back to 1: $a = 1$.": aligned,
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
     "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for chords before LayerNorm and for angles after it.": crowding,
-    r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors would.": pockets,
-    "each score is divided by the root of its own number of coordinates, so the variance is nearly 1 in a head and for whole vectors.": pockets,
-    "the blue ones, divided by 8, have a standard deviation of about 1": equator,
-    "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and keys are spread evenly over it. On this sphere every height is then equally likely: the histograms are boxes.": boxes,
+    r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors.": pockets,
+    "each is divided by the root of its own number of coordinates, so their variance is nearly 1 in both cases.": pockets,
+    "panel. The blue ones, divided by 8, have a standard deviation of about 1.": equator,
+    "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and the keys are spread evenly over it. On such a sphere every height is equally likely, so the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
     "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,
-    "The spikes are weights near 1: the entropy is 0.23 (one draw). Move **a** up to 0.5.": without,
+    "The spikes are weights near 1: the mean entropy is 0.23 (one draw). The blue histogram is the same as the pink one. Move **a** up to 0.5.": without,
     "Each coordinate still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
-    "no, the scores stay wider than 1": wider,
-    "the standard deviation of the cosine is 0.25, where without correlation it is 0.13. The blue histogram is wider than its law.": wider,
-    "On the sphere the blue histogram is under its law again.": mended,
-    r"each score is 64 or −64. Now $1/d_k$ is the factor that brings it to 1 or −1.": at_the_poles,
+    "no, the standard deviation stays above 1": wider,
+    "the standard deviation of the cosine is 0.25. Without correlation it is 0.13. The blue histogram is wider than its dashed curve.": wider,
+    "On the sphere the blue histogram follows its dashed curve again.": mended,
+    "each score is 64 or −64. Now the factor $1/d_k$ brings it to 1 or −1.": at_the_poles,
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
-    "The expected number is 13.0. These coordinates are those of one head; in all 512 the number is practically 0.": a_dozen,
-    "A head has 8 of 64 coordinates. Centred by themselves, as here, they have one random key in ten within 60°; not centred, one in twelve.": one_in_ten,
+    "The expected number is 13.0. One head has these 64 coordinates; in all 512 coordinates the number is practically 0.": a_dozen,
+    "A head has 8 of 64 coordinates, here centred by themselves. One random key in ten is within 60° of $q$; without centring it is one in twelve.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
-    "It gives every vector mean square 1, so the score of two normalised vectors is": whole_vectors,
-    "With $d_k = 4$ the mean entropy without it, on the sphere, is 2.40 (200,000 draws).": soft_by_itself,
-    "With $d_k = 512$ the means are 0.16 and 3.01.": mean_entropies,
+    r"It gives every vector the length $\sqrt{d_k}$, so the score of two normalised vectors is": whole_vectors,
+    "On the sphere with $d_k = 4$, the mean entropy without the factor is 2.40 (200,000 draws).": soft_by_itself,
+    "With $d_k = 512$ the mean entropies are 0.16 and 3.01.": mean_entropies,
 }

@@ -47,7 +47,7 @@ FORMULA_IN_PLANE = (
 )
 PARAMETERS = (
     Parameter(
-        "q", "q = μ/σ", 1, -5, 5, 0.01, symbol="q", about="of every point, plus a small random number each"
+        "q", "q = μ/σ", 1, -5, 5, 0.01, symbol="q", about="of every point; each point adds a small random number of its own"
     ),
     Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
 )

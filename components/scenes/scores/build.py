@@ -391,8 +391,8 @@ def facts() -> Facts:
     columns = (
         "dₖ",
         "variance of q·k",
-        "on the sphere",
-        "its cosine, standard deviation",
+        "variance on the sphere",
+        "standard deviation of the cosine",
         "middle half of the angles",
         "within 60°",
     )

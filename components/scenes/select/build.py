@@ -352,7 +352,7 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
         at = stages.index("sphere")
         words = ["" for _ in stages]
         words[at] = breaks(Cloud("sphere", x, Pipeline(keys.pipeline.steps[:at])))
-        table.append(("smallest ε with more of them", *words))
+        table.append(("smallest ε that loses more keys", *words))
     placed = ", before any is moved" if x.shape[1] == 2 else ""
     return Facts(f"Keys that can never win, of {len(x)}{placed}, for ε = 0 and γ = 1", ("", *stages), table)
 
