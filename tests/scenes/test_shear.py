@@ -230,27 +230,19 @@ def the_same_map():
 
 CLAIMS = {
     r"The half with $z \ge 0$ is blue and slides one way; the half with $z \le 0$ is pink and slides the other way.": two_halves,
-    r"Each of its two coloured faces has a shadow of straight lines.": two_straight_shadows,
-    "It is $r$ in the middle and 0 on the rim. So the middle slides by $s r$, the rim not at all, "
-    r"and a straight line $x = k$ becomes an arc of an ellipse (for $s \ne 0$).": the_map,
-    r"Follow a line $y = k$ of the upper half to the right. With $w = \sqrt{r^2 - k^2}$ and $x = w "
-    r"\sin(\varphi)$ it goes to $$x' = w \sin(\varphi) + s\, w \cos(\varphi) = w \sqrt{1 + s^2}\, "
-    r"\sin(\varphi + \arctan(s))$$ For $s > 0$ this is largest at $\varphi = 90° - \arctan(s)$, "
-    r"before the rim at $\varphi = 90°$. Beyond that the shadow turns back: two points of the "
-    "upper half share one shadow.": it_folds,
+    "The shadows of its two coloured faces consist of straight lines.": two_straight_shadows,
+    r"It is $r$ in the middle and 0 on the rim. So the middle slides by $s r$, and the rim does not move. A straight line $x = k$ becomes an arc of an ellipse (for $s \ne 0$).": the_map,
+    r"Follow a line $y = k$ of the upper half to the right. Write $w = \sqrt{r^2 - k^2}$ and $x = w \sin(\varphi)$. The point at $x$ goes to $$x' = w \sin(\varphi) + s\, w \cos(\varphi) = w \sqrt{1 + s^2}\, \sin(\varphi + \arctan(s))$$ For $s > 0$ this is largest at $\varphi = 90° - \arctan(s)$, before the rim at $\varphi = 90°$. From there to the rim the shadow turns back, so two points of the upper half share one shadow.": it_folds,
     "Every point inside the grey circle is the shadow of two points of the sphere, one blue and "
     "one pink.": shadow_of_two,
-    r"Its two faces have moved apart, and every line of their shadows is straight, as before.": two_faces_apart,
-    r"Look at the map, in the third picture.": the_third_picture,
+    "Its two coloured faces have moved apart, and every line of their shadows is still straight.": two_faces_apart,
+    "Look at the third picture.": the_third_picture,
     r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
-    "so $(0, 0)$ would have to stay where it is; here the middle of the shadow moves by $s r$.": the_map,
-    r"At height $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$. So the outline is an ellipse, longer than the circle by the factor $\sqrt{1 + s^2}$ along $x$.": the_outline,
-    "Blue has gone one way, pink the other, and their shadows are no longer the same. Both cover "
-    "the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
+    "A linear map of the plane leaves $(0, 0)$ where it is, since $f(p + q) = f(p) + f(q)$. Here the middle of the shadow moves by $s r$.": the_map,
+    r"An ellipse: the circle, stretched along $x$ by the factor $\sqrt{1 + s^2}$. The shadow consists of all $(x + s z, y)$ with $x^2 + y^2 + z^2 = r^2$. At a given $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$.": the_outline,
+    "The blue half has gone one way, the pink half the other. Both shadows still cover the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
     r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
-    "Normalising brings every point back to distance $r$, and the sphere is whole again. Of its "
-    "circles of longitude and latitude only two are where they were: the equator, and the one in "
-    "the plane $y = 0$. Compare the red point's numbers before and after.": whole_again,
-    r"Now $z$ slides by $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
+    "Normalising brings every point back to distance $r$: the shape is a sphere again. Of its circles of longitude and latitude only two are where they were: the equator, and the circle in the plane $y = 0$. Compare the red point's numbers before and after.": whole_again,
+    "Now the shift in $z$ depends on $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
 }

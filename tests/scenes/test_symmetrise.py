@@ -246,6 +246,7 @@ def out_of_range():
     said(row["mean"][-1], "110")
     x = vectors_of("gaussian")
     y = layer_norm(x, eps=0.0)
+    np.testing.assert_allclose(np.linalg.norm(y, axis=1) / 4, 1)  # the error of an output of 0
     for other in (100 * x, x / 100, x + 99 * x.mean(-1, keepdims=True)):
         np.testing.assert_allclose(layer_norm(other, eps=0.0), y, atol=1e-9)
 
@@ -322,42 +323,35 @@ def handwritten_digits():
 
 CLAIMS = {
     "Four heads see a quarter of a vector each, exchange messages with their neighbours": the_numbers_of_a_head,
-    "A vector has 16 coordinates. LayerNorm subtracts their mean and divides by their standard "
-    "deviation, two numbers that depend on all 16. Anonymous": a_vector,
+    "A vector has 16 coordinates. LayerNorm subtracts their mean and divides by their standard deviation; these two numbers depend on all 16. Anonymous": a_vector,
     "the messages $r$ of the iteration before, four numbers each: its own, and those of its neighbours on both sides (with two heads, the other head is both neighbours).": the_numbers_of_a_head,
     "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
     "a block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
-    "120 vectors that were not used in training, on their way.": a_vector,
-    r"$\sum x_i = 0$, which is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$, which is $\sqrt{d}\,\sigma$. LayerNorm puts all on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
+    "120 vectors that were not used in training.": a_vector,
+    r"$\sum x_i = 0$ is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$ is $\sqrt{d}\,\sigma$. LayerNorm puts all points on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
     "so that infinity lies at twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
-    "trained to reach LayerNorm's result after 1, 2, 4 or 8 iterations, five seeds of each; grey curves are blocks with another "
-    "number $H$ of heads. The picture shows the median seed. Click a point": the_numbers_of_a_head,
-    "LayerNorm's is 0 everywhere.": out_of_range,
-    "A message travels one head per iteration, and in the first iteration there is none yet. So four heads need 3 iterations to hear all, eight need 5. With four heads the error falls from 0.460 after 1 iteration to 0.046 after 4 (median of 5 seeds).": reach,
+    "trained for 1, 2, 4 or 8 iterations, five seeds of each. Click a point to see this kind of block; the picture shows its median seed. Grey curves are blocks with another number $H$ of heads.": the_numbers_of_a_head,
+    "LayerNorm's error is 0 everywhere.": out_of_range,
+    "A message travels one head per iteration, and in the first iteration there is none yet. So four heads need 3 iterations until each has heard all others, and eight heads need 5. With four heads the error falls from 0.460 after 1 iteration to 0.046 after 4 (median of 5 seeds).": reach,
     "Medians of 5 seeds: | iterations | 1 | 2 | 4 | 8 | | --- | --- | --- | --- | --- | | error of four heads | 0.460 | 0.187 | 0.046 | 0.037 | | angle to LayerNorm's result, four heads | 26° | 9.6° | 1.6° | 1.2° | | error of eight heads | 0.614 | 0.370 | 0.146 | 0.065 |": reach,
-    "all five seeds end within 1 % of one another. Where they are enough, the seeds differ by "
-    "more than 10 %.": seeds_agree_where_heads_are_not_heard,
-    "Heads that send none end at 0.46, both after 4 iterations and after 8 (median of 5 seeds).": what_makes_it_work,
-    "We also trained two kinds of blocks that have different weights in each iteration. Median errors of 5 seeds, after 4 and after 8 iterations: | heads | error | weights | | --- | --- | --- | | as here: the same weights in each iteration | 0.046 and 0.037 | 696 and 696 | | as here, with different weights in each iteration | 0.025 and 0.010 | 2,784 and 5,568 | | that read and change single coordinates | 0.057 and 0.033 | 6,528 and 13,056 |": what_makes_it_work,
+    "all five seeds end within 1 % of one another. If they are enough, the seeds differ by more than 10 %.": seeds_agree_where_heads_are_not_heard,
+    "Heads without messages end at an error of 0.46, both after 4 iterations and after 8 (median of 5 seeds).": what_makes_it_work,
+    "We also trained two kinds of blocks that have different weights in each iteration. Median errors of 5 seeds, after 4 and after 8 iterations: | kind of heads | error after 4, after 8 | number of weights | | --- | --- | --- | | as in this scene: the same weights in each iteration | 0.046 and 0.037 | 696 and 696 | | as in this scene, but different weights in each iteration | 0.025 and 0.010 | 2,784 and 5,568 | | heads that read and change single coordinates | 0.057 and 0.033 | 6,528 and 13,056 |": what_makes_it_work,
     "these blocks also have 4 and 8 times as many weights": what_makes_it_work,
-    "LayerNorm done twice is LayerNorm. But a block that runs on after its last iteration leaves LayerNorm's result again. Four heads trained for 4 iterations have an error of 0.33 after the fifth, and of 0.74 after the eighth (median of 5 seeds).": it_does_not_settle,
+    "LayerNorm applied twice gives the same as once. But a block that runs on after its last iteration leaves LayerNorm's result again. Four heads trained for 4 iterations have an error of 0.33 after the fifth, and of 0.74 after the eighth (median of 5 seeds).": it_does_not_settle,
     "Blocks trained for 8 iterations drift away more slowly: after 16 iterations the error is 0.06 with two heads, 0.14 with four and 1.7 with eight. Blocks trained for one iteration come to rest, but not at LayerNorm's result: four heads at an error of 0.65.": it_does_not_settle,
-    "With four heads the two results differ by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 "
-    "seeds).": symmetry_is_learned,
-    r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. On others the error is large (four heads, four iterations, median of 5 seeds): | change of the vectors | error | | --- | --- | | all multiplied by 100 | 89 | | all divided by 100 | 0.97, close to that of no output at all | | means multiplied by 100 | 110 |": out_of_range,
-    "The table below shows five kinds of blocks: the vectors each was trained on, and its error on others (four heads, four iterations, median of 5 seeds). A block trained on normally distributed vectors has the error 0.046 on new ones, 0.034 on digits and 0.140 on *uneven* ones, whose coordinates have different standard deviations. Trained on digits, it has 0.009 on other digits and 0.453 or more elsewhere. Trained on all four kinds (the fourth has heavy tails), a block has between 0.024 and 0.071.": chips,
+    "With four heads these two results differ by 0.47 after 1 iteration, and by 0.06 after 4 (median of 5 seeds).": symmetry_is_learned,
+    r"It was trained on vectors with scales between $\frac{1}{2}$ and $2$. Outside this range its error is large (four heads, four iterations, median of 5 seeds): | change of the vectors | error | | --- | --- | | all multiplied by 100 | 89 | | all divided by 100 | 0.97 (an output of 0 has the error 1) | | means multiplied by 100 | 110 |": out_of_range,
+    "The table below shows errors on four kinds of vectors (four heads, four iterations, median of 5 seeds). A block trained on normally distributed vectors has the error 0.046 on new ones, 0.034 on digits and 0.140 on *uneven* vectors, whose coordinates have different standard deviations. A block trained on digits has the error 0.009 on other digits, and 0.453 or more on the other kinds. A block trained on all four kinds (the fourth has heavy tails) has errors between 0.024 and 0.071.": chips,
     "Here the heads stand alone, and $d$ is 16.": a_vector,
     "The networks are random. After four iterations the vectors are scattered.": before_it_has_learned,
-    "### Four iterations After 3,000 steps of training they are on the circle or near it. Move "
-    "the lower scrubber: their paths are not straight. The last iteration lowers the mean error "
-    "more than any other.": four_iterations,
+    "### Four iterations After 3,000 steps of training the vectors are on the circle or near it. Move the lower scrubber: their paths are not straight. The last iteration lowers the mean error more than any other.": four_iterations,
     "Now there is one iteration, and no head hears any other.": one_iteration,
-    "That more than halves the error, but with each of the five seeds it stays at 0.46.": one_iteration,
-    "Eight heads in four iterations: each hears seven of the eight. The one across the ring is missing, and most points stay beside the circle.": more_heads,
-    "### A hundred times as large ? All vectors are multiplied by 100.": a_hundred_times,
+    "That more than halves the error, but an error of 0.46 is left, with each of the five seeds.": one_iteration,
+    "Eight heads in four iterations: each hears seven of the eight, but not the head across the ring. Most points stay beside the circle.": more_heads,
+    "### A hundred times as large ? All vectors are multiplied by 100, which does not change LayerNorm's result.": a_hundred_times,
     "The mean error of these 120 vectors is above 90. (On other vectors, the median of 5 seeds is 89.)": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
-    "With four heads and four iterations the mean error of these vectors falls each time, but 48 "
-    "of the 120 go farther from LayerNorm in some iteration.": some_go_astray,
+    "With four heads and four iterations the mean error of these vectors falls in each iteration, but 48 of the 120 vectors move away from LayerNorm's result in some iteration.": some_go_astray,
 }
