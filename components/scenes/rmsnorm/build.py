@@ -46,9 +46,7 @@ FORMULA_IN_PLANE = (
     r"\class{stage-3 role-sphere}{\mathrm{RMS}(U x)}"
 )
 PARAMETERS = (
-    Parameter(
-        "q", "q = μ/σ", 1, -5, 5, 0.01, symbol="q", about="of every point; each point adds a small random number of its own"
-    ),
+    Parameter("q", "q = μ/σ", 1, -5, 5, 0.01, symbol="q", about="each point adds a small random number"),
     Parameter("eps", "ε", 0, 1e-8, 1, scale="log", about="0: the relation is exact"),
 )
 
