@@ -180,7 +180,7 @@ CLAIMS = {
     "if the mean of the stream is not 0, RMSNorm makes points outside the hyperplane": forgotten,
     "the farthest by 3.07 (2.80 in the panel, which leaves out one direction).": forgotten,
     "it adds one constant to all coordinates of the stream": forgotten,
-    "the one in the corner is about LayerNorm and stays 0 up to rounding": forgotten,
+    "The number below the picture is for RMSNorm. The number in the corner is for LayerNorm, and stays 0 up to rounding.": forgotten,
     "The same with four numbers and trained weights.": the_numbers,
     r"without one the shift $\beta$ has nowhere to go": nowhere_to_go,
     "What can a pre-LN model with LayerNorm compute that one with RMSNorm cannot?": the_whole_model,
