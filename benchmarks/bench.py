@@ -31,7 +31,7 @@ from tools.ports import free
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS, FRAMES = 3, 20
-LOADED = 5000  # ms to wait after the last request, for code that runs after the figure has become live
+AFTER_LOAD = 5000  # ms to wait after the last request, for code that runs after the figure has become live
 REST = 1000  # ms of rest before a round, so that work at the end of the previous one is not counted
 WAYS = {
     "ours": "Normscape",
@@ -106,6 +106,7 @@ def serving(*command: str, cwd: Path = ROOT) -> Iterator[str]:
 
 
 def answers(url: str, process: subprocess.Popen) -> None:
+    """Wait until a server answers. Raises SystemExit if its process ends."""
     while process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=5):
             return
@@ -125,17 +126,23 @@ def script(page: Page, way: str, run: Callable[[], Any]) -> float:
 
 def counted(page: Page, run: Callable[[], Any]) -> float:
     """CPU time of JavaScript during `run`, in ms, from the browser's own counter."""
+    used = script_seconds(page)
+    page.wait_for_timeout(REST)
+    before = used()
+    run()
+    return 1000 * (used() - before)
+
+
+def script_seconds(page: Page) -> Callable[[], float]:
+    """A function that returns the seconds of CPU time that the page's scripts have used so far."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.wait_for_timeout(REST)
 
-    def now() -> float:
+    def used() -> float:
         metrics = session.send("Performance.getMetrics")["metrics"]
-        return 1000 * next(m["value"] for m in metrics if m["name"] == "ScriptDuration")
+        return next(each["value"] for each in metrics if each["name"] == "ScriptDuration")
 
-    before = now()
-    run()
-    return now() - before
+    return used
 
 
 def traced(page: Page, run: Callable[[], Any]) -> float:
@@ -161,6 +168,7 @@ def traced(page: Page, run: Callable[[], Any]) -> float:
 
 
 def opened(browser: Browser, url: str, ready: str) -> Page:
+    """A page at `url`, one second after the JavaScript expression `ready` has become true."""
     # IMPORT loads a script from a blob: address, which the page's CSP forbids
     page = browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)
     page.goto(url)
@@ -189,6 +197,7 @@ def frames(
 
 
 def clientside(browser: Browser, n: int) -> tuple[float, float]:
+    """The two numbers of `frames` for the Dash application with a clientside callback and n points."""
     with serving("-m", "benchmarks.clientside", "PORT", str(n)) as base:
         page = opened(
             browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')"
@@ -217,7 +226,7 @@ def first_load(
     if not scripts:
         session.send("Network.setBlockedURLs", {"urls": ["*.js", "*.mjs", "*/recipe/*"]})
     page.goto(base + path, wait_until="networkidle")
-    page.wait_for_timeout(LOADED)
+    page.wait_for_timeout(AFTER_LOAD)
     page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     page.context.close()
@@ -255,6 +264,7 @@ def lines(slug: str) -> int:
 
 
 def loads(browser: Browser, base: str) -> None:
+    """Print the table of first loads, for each page."""
     print("\n| first load | requests | kB | first paint, ms |\n| --- | --- | --- | --- |")
     for path in ("/", *(f"/{slug}" for slug in scenes())):
         count, size, paint = first_load(browser, base, path)

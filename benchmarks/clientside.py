@@ -19,6 +19,7 @@ FRAMES = 12
 
 
 def create(n: int) -> Dash:
+    """The application, whose slider moves n points through LayerNorm in FRAMES steps."""
     recipe = recipe_of(scenes()["layernorm"], n=n)
     moments = np.linspace(0.2, len(recipe.stages) - 1.2, FRAMES)
     figures = [figure(recipe, progress=float(p)) for p in moments]

@@ -39,7 +39,7 @@ ARRIVING, PLAYING = 10.0, 8.0  # seconds within which all viewers arrive; second
 TICKS = 10  # slider events a second while dragging
 PATIENCE = 60  # seconds that a viewer waits for a response
 SEEDS = 5  # number of different recipes that the viewers request at the end
-KINDS = "gzip, deflate, br, zstd"
+ENCODINGS = "gzip, deflate, br, zstd"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
 LINK = re.compile(r'(?:src|href)="(/[^"]+)"')
 IMPORT = re.compile(r'from "(\.{1,2}/[\w./-]+\.mjs)"')
@@ -76,6 +76,10 @@ class Viewer:
         self.hall, self.number = hall, number
 
     async def ask(self, path: str, into: list[float], body: str = "") -> None:
+        """Send a GET, or a POST with `body`; append the seconds until the response has ended to `into`.
+
+        Errors, and statuses other than 200, are noted in the hall's `wrong`.
+        """
         start, known = time.perf_counter(), self.line is not None
         try:
             async with asyncio.timeout(self.hall.patience):
@@ -102,7 +106,7 @@ class Viewer:
         self.line = self.line or await asyncio.open_connection("127.0.0.1", self.hall.port)
         reader, writer = self.line
         head = [f"{'POST' if body else 'GET'} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.hall.port}"]
-        head += [f"Accept-Encoding: {KINDS}"]
+        head += [f"Accept-Encoding: {ENCODINGS}"]
         head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if body else []
         writer.write("\r\n".join([*head, "", body]).encode())
         answer = await reader.readuntil(b"\r\n\r\n")
@@ -115,6 +119,7 @@ class Viewer:
         return int(answer[9:12])
 
     def leave(self) -> None:
+        """Close the connection, if there is one."""
         if self.line:
             self.line[1].close()
         self.line = None
@@ -264,6 +269,8 @@ def visited(
 async def crowd(
     act: Callable[..., Awaitable[None]], hall: Hall, files: list[list[str]], *, viewers: int, arriving: float
 ) -> None:
+    """Let the viewers arrive, evenly spaced within `arriving` seconds, and act; ends when all have left."""
+
     async def come(number: int) -> None:
         viewer = Viewer(hall, number)
         await asyncio.sleep(arriving * number / viewers)
@@ -284,6 +291,7 @@ def processor(server: Server) -> float:
 
 
 def percentiles(took: list[float]) -> str:
+    """The 50th, 95th and 99th percentile of times in seconds, as text in ms: "12 / 34 / 56"."""
     cuts = statistics.quantiles(took, n=100, method="inclusive")
     return " / ".join(f"{1000 * cuts[p - 1]:,.0f}" for p in (50, 95, 99))
 
@@ -339,6 +347,7 @@ def main() -> None:
 
 
 def at_once(viewers: int) -> None:
+    """Measure visits to the gallery that all begin at the same moment, and print their table."""
     print(
         f"\n| {viewers} open the gallery at once, twice | requests a visit | p50 / p95 / p99 of an"
         " answer, ms | of a whole visit, ms | errors | processor of the server for one hall, s |"

@@ -17,10 +17,11 @@ from contextlib import ExitStack
 
 from playwright.sync_api import Browser, BrowserType, sync_playwright
 
-from benchmarks.bench import FRAMES, IMPORT, OPEN, ROOT, RUN, opened, serving
+from benchmarks.bench import FRAMES, IMPORT, OPEN, ROOT, RUN, opened, script_seconds, serving
 from tools.browser import ARGUMENTS, find
 
 IDLE_SECONDS = 4
+# for each kind of case: the script that is measured, its argument, and the number of units in it
 ACTS = {
     "a frame": (RUN, ["ours", FRAMES, ""], FRAMES),
     "a second at rest": (
@@ -61,24 +62,17 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 
 
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
-    """Open a page in a new browser and run a warm-up; returns a function that measures one round.
+    """Open a page in a new browser and run a warm-up; returns a function that measures a round (`cost`).
 
     what: the key in ACTS of what is measured. stack: closes the browser at its end.
     """
-
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]
     page = opened(browser, url, OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
     page.evaluate(script, given)
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def scripted() -> float:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(each["value"] for each in metrics if each["name"] == "ScriptDuration")
-
-    return lambda: cost(browser, lambda: page.evaluate(script, given), count, scripted)
+    used = script_seconds(page)
+    return lambda: cost(browser, lambda: page.evaluate(script, given), count, used)
 
 
 def main() -> None:

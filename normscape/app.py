@@ -65,7 +65,10 @@ def create_app() -> Dash:
 
 
 def wsgi() -> Flask:
-    """The WSGI application, after one request: Dash's setup at the first request is not thread-safe."""
+    """The WSGI application, after one request, because Dash's setup at the first request is not thread-safe.
+
+    Exits with a one-line message if a setting is wrong.
+    """
     try:
         server = create_app().server
     except settings.WrongSetting as error:
@@ -117,13 +120,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def port(text: str) -> int:
-    """Parse a port number. Raises ArgumentTypeError, ValueError."""
+    """Parse a port number. Raises ArgumentTypeError for one out of range, ValueError for another text."""
     if not 0 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
     return int(text)
 
 
 def main(arguments: list[str] | None = None) -> None:
+    """Run the command `normscape` with these arguments; by default, those of the process."""
     parser = Parser(
         description="See what normalisation does to space. Without a command, serve the explorer.",
         epilog=EXAMPLES,

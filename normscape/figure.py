@@ -45,12 +45,14 @@ class Library(anywidget.AnyWidget):
 
 @cache
 def code() -> bytes:
+    """The code that all figures of a kernel share, packed: modules, CSS and Plotly."""
     modules = [(name, renamed(name, text)) for name, text in ordered(ENTRY).items()]
     return _packed({"modules": modules, "styles": component.styles(fonts.inside), "plotly": library_code()})
 
 
 @cache
 def version() -> str:
+    """A hash of `code`: 12 hexadecimal digits."""
     return hashlib.sha256(code()).hexdigest()[:12]
 
 
@@ -92,7 +94,8 @@ class Figure(anywidget.AnyWidget):
     Raises
     ------
     ValueError
-        If the scene has no such name or value. Setting a trait to a wrong value raises TraitError.
+        If there is no such scene, or it has no such name or value. Setting a trait to a wrong value raises
+        TraitError.
 
     Examples
     --------
@@ -271,6 +274,7 @@ def _packed(value: Any) -> bytes:
 
 
 def _camera(state: State) -> list[float] | None:
+    """The camera of a state, by default that of its recipe (see `_home`)."""
     return _home(state.recipe) if state.camera is None else list(state.camera)
 
 

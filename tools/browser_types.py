@@ -69,12 +69,14 @@ def members(kind: type) -> dict[str, str]:
 
 
 def interface(name: str, own: Mapping[str, str], doc: str, base: str = "") -> str:
+    """A TypeScript interface with the fields `own` (name: type), which extends `base` if it is given."""
     lines = [f"  {field}: {kind};" for field, kind in own.items()]
     head = f"export interface {name}{f' extends {base}' if base else ''} {{"
     return "\n".join([f"/** {doc} */", head, *lines, "}", ""])
 
 
 def data(kind: type) -> str:
+    """The TypeScript interface of a dataclass; one of several kinds of a field has a field "kind" too."""
     several = issubclass(kind, packing.UNION_FIELDS)
     tag = {"kind": f'"{kind.__name__.lower()}"'} if several else {}
     return interface(kind.__name__, tag | members(kind), first_line(kind))

@@ -27,23 +27,11 @@ COMPILE += ["--no-annotate", "--custom-compile-command", "make locks", "--no-emi
 
 
 def lock(name: str, wanted: list[str], arguments: list[str]) -> None:
+    """Write requirements/NAME.txt for the requirements `wanted`. arguments: further options of uv."""
     within = [] if name == "test" else ["--constraint", "requirements/test.txt"]
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            *COMPILE,
-            *within,
-            *arguments,
-            "-",
-            "--output-file",
-            f"requirements/{name}.txt",
-        ],
-        cwd=ROOT,
-        input="\n".join(wanted),
-        text=True,
-        check=True,
-    )
+    output = ["--output-file", f"requirements/{name}.txt"]
+    command = [sys.executable, "-m", *COMPILE, *within, *arguments, "-", *output]
+    subprocess.run(command, cwd=ROOT, input="\n".join(wanted), text=True, check=True)
 
 
 if __name__ == "__main__":

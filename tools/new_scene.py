@@ -25,7 +25,7 @@ class WrongSlug(ValueError):
 
 
 def files(slug: str) -> dict[str, str]:
-    """The files of a new scene: path, relative to the checkout → name of the template in `SKELETON`."""
+    """For each file of a new scene, by its path in the checkout: the name of its template in SKELETON."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",
@@ -36,7 +36,7 @@ def files(slug: str) -> dict[str, str]:
 
 
 def check(slug: str, root: Path) -> None:
-    """Check that a new scene can have this slug. Raises WrongSlug."""
+    """Raise WrongSlug if a new scene cannot have this slug."""
     if not re.fullmatch("[a-z][a-z0-9]*", slug) or keyword.iskeyword(slug):
         raise WrongSlug(
             f"SLUG={slug!r}: a slug is a Python name of small letters and digits: make scene SLUG=fold"

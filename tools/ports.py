@@ -1,4 +1,4 @@
-"""Find a free port on this machine."""
+"""A free TCP port on this machine."""
 
 import socket
 

@@ -6,7 +6,7 @@ import type { Cloud, Entries, Packed } from "./engine.mjs";
 /** The head of an arrow, as geometry/arrows.py says; 0: none. */
 export type Arrow = { length: number; width: number; least: number; steep: number };
 
-/** A display coordinate of a point, as a linear form: ⟨weights, point⟩ + offset. */
+/** A display coordinate of a point: the affine function ⟨weights, point⟩ + offset, or a quotient of two. */
 export interface Row {
   weights: number[] | Entries;
   stage: number | null;

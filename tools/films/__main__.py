@@ -8,6 +8,7 @@ rounding, which differs between machines.
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from time import perf_counter
 
 from tools.films.depth import depth
@@ -44,32 +45,8 @@ TABLES = {
 }
 
 
-def _atlas() -> None:
-    from tools.films.atlas import MODELS, atlas
-
-    for name in MODELS:
-        atlas(name)
-
-
-def _outlier() -> None:
-    from tools.films.outlier import outlier
-
-    outlier()
-
-
-def _attention() -> None:
-    from tools.films.attention import attention
-
-    attention()
-
-
-def _trained_keys() -> None:
-    from tools.films.trained_keys import trained_keys
-
-    trained_keys()
-
-
-FROM_PACKAGES = {"atlas": _atlas, "attention": _attention, "outlier": _outlier, "trained_keys": _trained_keys}
+# each is a module of this package, with a function of the same name
+FROM_PACKAGES = ("atlas", "attention", "outlier", "trained_keys")
 
 
 def main() -> None:
@@ -87,8 +64,10 @@ def main() -> None:
         start = perf_counter()
         if name in FILMS:
             write(name, FILMS[name]())
+        elif name in TABLES:
+            TABLES[name]()
         else:
-            (TABLES | FROM_PACKAGES)[name]()
+            getattr(import_module(f"tools.films.{name}"), name)()
         print(f"  {name}: {perf_counter() - start:.0f} s", flush=True)
 
 

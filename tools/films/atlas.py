@@ -157,7 +157,7 @@ MODELS = {
 
 
 def made(name: str) -> Digest:
-    """Record the norms of the model `name` (a key of MODELS) on its text; returns the reduced recording."""
+    """The reduced recording of the norms of the model `name` (a key of MODELS), made on its text."""
     source = MODELS[name]
     with source.with_tokenizer() as model:
         seen = recorded(
@@ -177,6 +177,7 @@ def made(name: str) -> Digest:
     return replace(digest(seen, vectors=few), notice=source.notice)
 
 
-def atlas(name: str) -> None:
-    """Record the norms of the model `name` (a key of MODELS), and write the reduced recording to films/."""
-    (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(made(name)))
+def atlas() -> None:
+    """Record the norms of each of MODELS, and write the reduced recordings to films/."""
+    for name in MODELS:
+        (FOLDER / f"norms_{name}.safetensors").write_bytes(to_file(made(name)))

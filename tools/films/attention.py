@@ -105,4 +105,5 @@ def numbers(examples: list[Heads], head: int, *, causal: bool) -> dict[str, floa
 
 
 def correlation(a: Array, b: Array) -> float:
+    """Pearson's correlation coefficient."""
     return float(np.corrcoef(a, b)[0, 1])

@@ -60,4 +60,5 @@ def rms(arrays: Sequence[torch.Tensor]) -> np.ndarray:
 
 
 def medians(values: np.ndarray) -> list[float]:
+    """The median of each row of `values` (rows, draws), rounded."""
     return digits_of(np.median(values, axis=-1))

@@ -54,7 +54,7 @@ def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str,
     hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
     answer    the same for the predicted probabilities of y and −y
 
-    `spread`, a root mean square distance from the mean, measures errors, differences and spreads.
+    Errors and differences, too, are measured by `spread`.
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)
@@ -72,4 +72,5 @@ def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str,
 
 
 def spread(x: np.ndarray) -> float:
+    """The root mean square distance of the vectors x (N, d) from their mean."""
     return float(np.sqrt(((x - x.mean(0)) ** 2).sum(-1).mean()))

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from learning.language import Shape, forward, initial, losses, to_file
+from learning.language import Shape, forward, initial, losses
 from learning.language_training import causal, learned
-from learning.shipped import FOLDER
 from learning.shuffles import PLACES, SHUFFLES, harm
 from tools.films.language import MODELS_PER_KIND
-from tools.films.store import write_table
+from tools.films.store import texts, write_model, write_table
 
 TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
@@ -28,14 +27,13 @@ def heads() -> None:
     permutations of the increase in loss, and of the divergence of the predictions. The rows of the first
     model also list the effect of every permutation. The texts are this site's prose at the time.
     """
-    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    text, held = texts("heads_learned", "heads")
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)
     rows = []
     for seed in range(MODELS_PER_KIND):
         weights = learned(shape, text, seed=seed, steps=TRAINING_STEPS, rate=0.01)
         if seed == 0:
-            about = {"about": "a GPT of Normscape with four heads", "seed": "0", "steps": str(TRAINING_STEPS)}
-            (FOLDER / "heads.safetensors").write_bytes(to_file(shape, weights, **about))
+            write_model("heads", shape, weights, "a GPT of Normscape with four heads", TRAINING_STEPS)
         for taught, own in ((True, weights), (False, initial(shape, seed))):
             rows += [
                 {"seed": seed, "trained": taught} | row for row in harms(shape, own, held, every=seed == 0)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from geometry import center
 from learning.drift import drift, loss_along_own_text, loss_along_text, streams_as_window_slides
-from learning.language import Shape, from_file, gain_and_shift, initial, layer_norm_of, measured, to_file
+from learning.language import Shape, from_file, gain_and_shift, initial, layer_norm_of, measured
 from learning.language_training import learned
 from learning.recording import digest as recording
 from learning.recording.ours import seen
 from learning.shipped import FOLDER
-from tools.films.store import digits_of, write_table
+from tools.films.store import digits_of, texts, write_model, write_table
 
 MODELS_PER_KIND, TRAINING_STEPS = 5, 1500
 # sizes of the sliding windows, and the number of letters whose vectors are measured while a window slides
@@ -31,7 +32,7 @@ def language() -> None:
     the prose of the fourteen scenes that this site had at the time; its last tenth is held out from training.
     Both parts are shipped in films/.
     """
-    text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    text, held = texts("language_learned", "language")
     rows = []
     for name, scaled in (("language", True), ("language_centred", False)):
         shape = Shape("".join(sorted(set(text))), scaled=scaled)
@@ -44,12 +45,8 @@ def language() -> None:
             rows.append({"scaled": scaled, "seed": seed, "loss": round(found.loss, 4), **figures})
             print(f"  language: {rows[-1]}", flush=True)
             if seed == 0:
-                about = {
-                    "about": "a GPT of Normscape, from the texts of its scenes",
-                    "seed": "0",
-                    "steps": str(TRAINING_STEPS),
-                }
-                (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
+                about = "a GPT of Normscape, from the texts of its scenes"
+                write_model(name, shape, weights, about, TRAINING_STEPS)
     write_table("language", rows)
 
 
@@ -65,7 +62,7 @@ def sliding() -> None:
     places, past   the numbers of `drifts` by window size, if the tokens' positions change as the window
                    slides, or if earlier tokens are removed (see `streams_as_window_slides`)
     """
-    text, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
+    text, held = texts("language_learned", "language")
     rows = []
     for name, options in ARMS_OF_LANGUAGE.items():
         shape = Shape("".join(sorted(set(text))), **options)
@@ -76,12 +73,7 @@ def sliding() -> None:
             else:
                 weights = learned(shape, text, seed=seed, steps=TRAINING_STEPS)
             if seed == 0 and name == "language_unnormed":
-                about = {
-                    "about": "a GPT of Normscape without norms",
-                    "seed": "0",
-                    "steps": str(TRAINING_STEPS),
-                }
-                (FOLDER / f"{name}.safetensors").write_bytes(to_file(shape, weights, **about))
+                write_model(name, shape, weights, "a GPT of Normscape without norms", TRAINING_STEPS)
             weights = {part: w.astype(np.float64) for part, w in weights.items()}
             row: dict[str, Any] = {"model": name, "seed": seed}
             row["loss"] = round(measured(shape, weights, held).loss, 4)
@@ -120,16 +112,10 @@ def drifts(
 
     window: the size of the sliding window. kind: what changes as it slides (see `streams_as_window_slides`).
     """
-    options: dict[str, Any] = {
-        "window": window,
-        "letters": FOLLOWED_LETTERS,
-        "depths": shape.layers,
-        "kind": kind,
-    }
-    sets = [
-        streams_as_window_slides(shape, weights, tokens[PASSAGE_DISTANCE * k :], **options)
-        for k in range(PASSAGES)
-    ]
+    slid = partial(
+        streams_as_window_slides, window=window, letters=FOLLOWED_LETTERS, depths=shape.layers, kind=kind
+    )
+    sets = [slid(shape, weights, tokens[PASSAGE_DISTANCE * k :]) for k in range(PASSAGES)]
     streams = np.moveaxis(np.stack(sets), 1, 0)
     norm = layer_norm_of if shape.normed else gain_and_shift
     reads = [norm(weights, f"h.{k}.ln_1", x, scaled=shape.scaled) for k, x in enumerate(streams)]
@@ -144,9 +130,9 @@ def drifts(
 
 
 def norms() -> None:
-    """Record the language model's norms on held-out text, before and after training; writes two files."""
+    """Record the language model's norms on held-out text; writes two files, before and after its training."""
     shape, weights = from_file((FOLDER / "language.safetensors").read_bytes())
-    text = (FOLDER / "language.txt").read_text("utf-8")[: RECORDED_WINDOWS * shape.window]
+    text = texts("language")[0][: RECORDED_WINDOWS * shape.window]
     tokens = shape.tokens(text).reshape(-1, shape.window)
     start = {name: w.astype(np.float64) for name, w in initial(shape, 0).items()}
     for name, each, called in (("trained", weights, "trained"), ("start", start, "before training")):

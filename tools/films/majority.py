@@ -113,6 +113,7 @@ def lengths() -> None:
 
 
 def reached(film: Film, accuracy: float) -> list[int | None]:
+    """For each seed, the step of its first checkpoint with at least this accuracy; None if there is none."""
     return [None if np.isnan(step) else int(step) for step in film.steps_to(accuracy)]
 
 

@@ -10,10 +10,9 @@ import torch
 
 from geometry import layer_norm, rms_norm
 from geometry.windows import windows
-from learning.language import EPS, Shape, forward, initial, layer_norm_of, losses, to_file
+from learning.language import EPS, Shape, forward, initial, layer_norm_of, losses
 from learning.language_training import causal, learned
-from learning.shipped import FOLDER
-from tools.films.store import write_table
+from tools.films.store import texts, write_model, write_table
 
 SOFT_WINDOWS = (  # shape of the heads' windows, and their overlap
     ("box", 0.0),
@@ -22,12 +21,8 @@ SOFT_WINDOWS = (  # shape of the heads' windows, and their overlap
     ("triangle", 1.0),
     ("sine", 1.0),
 )
-SURFACES = (
-    "layer_norm",
-    "rms_norm",
-    "layer_norm_ball",
-    "rms_norm_ball",
-)  # norms before attention, named as in `surface_of`
+# norms before attention, named as in `surface_of`
+SURFACES = ("layer_norm", "rms_norm", "layer_norm_ball", "rms_norm_ball")
 SHIPPED_WINDOWS = (("box", 0.0), ("triangle", 1.0))  # settings whose model of the first seed is shipped
 MODELS_PER_KIND, TRAINING_STEPS = 4, 1200
 HELD_OUT_CHARACTERS, SHORT_TEXT_CHARACTERS = 6144, 4096  # the short text is learned by heart
@@ -59,8 +54,7 @@ def soft_heads() -> None:
             row = {"seed": seed, "window": window, "overlap": overlap}
             rows.append(row | told(shape, weights, text, held, shares=shares))
             if seed == 0 and (window, overlap) in SHIPPED_WINDOWS:
-                about = {"about": "a GPT of Normscape", "seed": "0", "steps": str(TRAINING_STEPS)}
-                (FOLDER / f"heads_{window}.safetensors").write_bytes(to_file(shape, weights, **about))
+                write_model(f"heads_{window}", shape, weights, "a GPT of Normscape", TRAINING_STEPS)
             if not overlap:
                 for taught, own in ((True, weights), (False, initial(shape, seed))):
                     rows += [{"seed": seed, "trained": taught} | each for each in regions(shape, own, held)]
@@ -78,17 +72,17 @@ def soft_heads() -> None:
 def soft_texts() -> tuple[str, str]:
     """The training text and the held-out text.
 
-    They are those of `tools.films.heads`; HELD_OUT_CHARACTERS more, the last of the training text, are held
-    out.
+    They are those of `tools.films.heads`, except that the last HELD_OUT_CHARACTERS of the training text are
+    held out too.
     """
-    text, held = ((FOLDER / f"{name}.txt").read_text("utf-8") for name in ("heads_learned", "heads"))
+    text, held = texts("heads_learned", "heads")
     return text[:-HELD_OUT_CHARACTERS], text[-HELD_OUT_CHARACTERS:] + held
 
 
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
-    """For each head, how much of each axis it sees, from 0 to 1: (heads, d). None for overlap 0.
+    """For each head, how much of each axis it sees, from 0 to 1: (heads, d).
 
-    With overlap 0 the heads are separate: each sees its own block of axes.
+    None for overlap 0, where the heads are separate: each sees its own block of axes.
     """
     if not overlap:
         return None

@@ -1,8 +1,9 @@
-"""Write films (weights of networks at checkpoints of training) and tables to films/."""
+"""Write films (weights of networks at checkpoints of training), language models and tables to films/."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from learning.datasets import DataSet
 from learning.film import Film, score, to_npz
+from learning.language import Shape, to_file
 from learning.shipped import FOLDER
 
 
@@ -37,11 +39,26 @@ def digits_of(values: np.ndarray, digits: int = 4) -> list[float]:
 
 
 def write(name: str, film: Film, *, half: bool = False, words: str = "") -> None:
+    """Write a film to films/NAME.npz, and print a line on it that ends with `words`.
+
+    half: store weights in half precision.
+    """
     data = to_npz(film, half=half)
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{name}.npz").write_bytes(data)
     best, solved = film.accuracy[film.best(), -1], int(film.solved().sum())
     print(f"{name}: accuracy {best:.3f}, {solved} of {film.seeds} pass 0.99, {len(data) >> 10} kB {words}")
+
+
+def texts(*names: str) -> list[str]:
+    """The contents of the text files with these names in films/."""
+    return [(FOLDER / f"{name}.txt").read_text("utf-8") for name in names]
+
+
+def write_model(name: str, shape: Shape, weights: Mapping[str, np.ndarray], about: str, steps: int) -> None:
+    """Write the language model of the first seed to films/. about: what it is. steps: of its training."""
+    file = to_file(shape, weights, about=about, seed="0", steps=str(steps))
+    (FOLDER / f"{name}.safetensors").write_bytes(file)
 
 
 def write_table(name: str, rows: list[dict[str, Any]]) -> None:

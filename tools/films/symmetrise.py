@@ -40,7 +40,7 @@ UNSHARED_VARIANTS = ("own weights", "adding")  # with different weights in each 
 
 
 def tiles() -> tuple[np.ndarray, np.ndarray]:
-    """scikit-learn's digits, each as the means of 16 tiles: training set (N, 16), and test set (M, 16)."""
+    """scikit-learn's digits for training (N, 16) and for testing (M, 16), each as the means of 16 tiles."""
     return tuple(pooled(each.points.reshape(-1, 8, 8)) for each in digits(seed=0))  # type: ignore[return-value]
 
 
@@ -78,7 +78,7 @@ def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x
 
 
 def told(values: np.ndarray) -> list[float]:
-    """Means of `values` (seeds, vectors) over vectors, rounded for a table: one number per seed."""
+    """The means of `values` (seeds, vectors) over vectors, rounded for a table: one number per seed."""
     return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
 
@@ -101,7 +101,7 @@ def imitations() -> Iterator[dict[str, Any]]:
     """Yield the rows of the table "symmetrise", and write the files of the scene in films/.
 
     The first rows are those of `imitation`, for each number of heads and of iterations. Then come those of
-    `chip`, for blocks that are tested on other kinds of vectors than they were trained on. The last rows
+    `transfer`, for blocks that are tested on other kinds of vectors than they were trained on. The last rows
     (`told_of`) are for each of BLOCK_VARIANTS.
     """
     pictures = tiles()[1]
@@ -112,7 +112,7 @@ def imitations() -> Iterator[dict[str, Any]]:
     for heads, iterations in product(HEADS, ITERATIONS):
         yield imitation(Symmetriser(heads=heads), iterations, kinds["gaussian"])
     for kind in TRAINING_VECTOR_KINDS:
-        yield chip(kind, kinds)
+        yield transfer(kind, kinds)
     for iterations, (arm, options) in product(COMPARED_ITERATIONS, BLOCK_VARIANTS.items()):
         block = Symmetriser(**options, rounds=iterations if arm in UNSHARED_VARIANTS else 1)
         parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
@@ -145,7 +145,7 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
     }
 
 
-def chip(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def transfer(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """The table row for blocks trained on vectors of `kind`: their mean errors on each set of `kinds`."""
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
@@ -169,6 +169,7 @@ def told_of(
 
 
 def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
+    """The median of `far_off` over the blocks."""
     return round(float(np.median(far_off(block, parts, iterations, x))), 5)
 
 

@@ -112,7 +112,8 @@ def chosen(keys: Array) -> Array:
     """For each of the keys (n, d), whether some query gives it a higher score than every other key.
 
     Three queries are tried for each key: the key itself, its difference from the mean key, and this
-    difference whitened. If none of them selects the key, Newton's method or linear programming decides.
+    difference times the inverse covariance matrix. If none of them selects the key, Newton's method or linear
+    programming decides.
     """
     keys = keys / np.linalg.norm(keys, axis=-1).max()
     away = keys - keys.mean(axis=0)
