@@ -216,9 +216,9 @@ export function name(panel) {
 
 /** The largest radius in pixels with which a mark's points are drawn; 0 for marks that draw no points. @param
  * {Mark} mark @param {Panel} panel */
-const radius = (mark, { view: { dims }, gd }) =>
+const radius = (mark, panel) =>
   mark.draws === "points"
-    ? (DIAMETER_OVER_SIZE[dims] * mark.size * (dims === 3 ? pointScale(gd) : 1)) / 2
+    ? (DIAMETER_OVER_SIZE[panel.view.dims] * mark.size * (panel.is3d ? pointScale(panel) : panel.scale)) / 2
     : 0;
 
 /** The discs that labels must not overlap: the large points of marks that have only a few points. @param
@@ -253,14 +253,14 @@ function isRepeated(item, legend) {
 /** The boxes in the figure that labels must not overlap: texts, and page elements that lie over the figure.
  * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels @param {(l: number) =>
  * boolean} seen whether a layer is visible @returns {Box[]} */
-function blocked({ gd, view }, at, seen) {
+function blocked({ gd, view, scale }, at, seen) {
   const boxes = /** @type {Box[]} */ ([]);
   view.layers.forEach((mark, l) => {
     if (mark.draws !== "labels" || !seen(l)) return;
     for (let i = 0; i < at[l].length; i += 2) {
       const [x, y] = at[l].subarray(i, i + 2);
       const { text, textfont } = view.figure.data[l];
-      const tall = textfont.size;
+      const tall = textfont.size * scale;
       const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;
       boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly writes above a point, we at it
     }

@@ -28,18 +28,22 @@ import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { figure, size } from "./traces.mjs";
 
 const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: false, doubleClick: false };
+const PAGE_FONT_PX = 16; // the font size of the page's root in a presentation that is not enlarged
 const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
 /** @abstract */
 export class Panel {
   #themeColor;
   /** @type {Map<string, string>} the colours of roles when the figure settled */ #colors = new Map();
-  /** @type {string} crowds, camera and theme when the figure settled, as JSON */ #settledConditions = "";
+  /** @type {string} crowds, camera, theme and scale when the figure settled, as JSON */ #settledConditions =
+    "";
   /** @type {Frame | null} the frame that the public path drew last */ #settled = null;
   /** @type {Frame | null} the frame that `open` or `paint` drew last; null once Plotly redraws */ #painted =
     null;
   #sizes = new ResizeObserver(() => this.#fit());
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
+  scale = 1; // factor on the sizes of texts, points and lines: above 1 in a presentation on a large screen
+  /** @type {Crowd[]} the crowds with which the figure settled last */ #crowds = [];
   /** Whether the figure has been built. */ opened = false;
   closed = false;
   life = new AbortController(); // aborts when the panel is closed
@@ -95,6 +99,7 @@ export class Panel {
   /** Draw the panel for the first time. @param {Frame} frame @param {Camera | null} camera */
   async open(frame, camera) {
     this.frame = frame;
+    this.scale = textScale(this.gd);
     const { data, layout } = figure(this, camera, []);
     await this.build(() => this.Plotly.newPlot(this.gd, data, layout, CONFIG));
     this.opened = true;
@@ -130,6 +135,7 @@ export class Panel {
     this.#colors.clear();
     this.frame = this.#settled = frame;
     this.#settledConditions = conditions;
+    this.#crowds = crowds;
     const { data, layout } = figure(this, this.camera(), crowds);
     this.forget();
     await this.Plotly.react(this.gd, data, layout, CONFIG);
@@ -145,18 +151,23 @@ export class Panel {
     this.onRest();
   }
 
-  /** The crowds, camera and theme with which the figure would settle now, as JSON. @param {Crowd[]} crowds */
+  /** The crowds, camera, theme and scale with which the figure would settle now, as JSON.
+   * @param {Crowd[]} crowds */
   #conditionsWith(crowds) {
-    return JSON.stringify([crowds, this.camera(), this.#themeColor("paper")]);
+    return JSON.stringify([crowds, this.camera(), this.#themeColor("paper"), this.scale]);
   }
 
-  /** Fit the figure to the size of its element, without moving the camera. Plotly itself notices only changes
-   * of the window's size. */
+  /** Fit the figure to the size of its element and of the texts around it, without moving the camera. Plotly
+   * itself notices only changes of the window's size. */
   async #fit() {
     const { width, height } = size(this.gd);
     const { clientWidth, clientHeight } = this.gd;
-    if (this.closed || !clientWidth || !clientHeight || (width === clientWidth && height === clientHeight))
-      return;
+    if (this.closed || !clientWidth || !clientHeight) return;
+    const scale = textScale(this.gd);
+    const rescaled = scale !== this.scale;
+    this.scale = scale;
+    if (rescaled && !this.moving) return void (await this.settle(this.frame, this.#crowds));
+    if (width === clientWidth && height === clientHeight) return;
     const camera = this.camera();
     this.forget();
     await this.Plotly.relayout(this.gd, { width: clientWidth, height: clientHeight });
@@ -252,6 +263,13 @@ export class Panel {
     throw new Error("abstract");
   }
 }
+
+/** The factor on the sizes in a figure. In a presentation on a large screen the texts around the figure are
+ * enlarged; those inside a little less, which leaves more room for the picture. @param {HTMLElement} gd */
+const textScale = (gd) =>
+  gd.closest(".presenting")
+    ? (parseFloat(getComputedStyle(document.documentElement).fontSize) / PAGE_FONT_PX) ** (2 / 3)
+    : 1;
 
 /** Whether two frames show the same: their zooms are equal, and their layers share opacities and arrays (the
  * same objects, not only equal numbers). False if `b` is null. @param {Frame} a @param {Frame | null} b

@@ -230,17 +230,17 @@ export class PlanePanel extends Panel {
     });
     if (layer.draws === "labels") {
       Object.assign(context, {
-        font: `${trace.textfont.size}px ${trace.textfont.family}`,
+        font: `${trace.textfont.size * this.scale}px ${trace.textfont.family}`,
         textAlign: "center",
         textBaseline: "middle",
       });
       for (let i = 0; i < points.length / 2; i++)
         context.fillText(trace.text[i], px(points[2 * i]), py(points[2 * i + 1]));
     } else if (layer.draws === "points") {
-      drawMarkers(context, layer, trace, drawn, px, py, this.color, this.drawingBox);
+      drawMarkers(this, context, layer, trace, drawn, px, py);
     } else if (layer.draws === "line") {
-      context.lineWidth = trace.line.width;
-      context.setLineDash(layer.pattern);
+      context.lineWidth = trace.line.width * this.scale;
+      context.setLineDash(layer.pattern.map((length) => length * this.scale));
       context.stroke(this.#path(layer, points, px, py));
     }
   }
@@ -282,15 +282,15 @@ export class PlanePanel extends Panel {
   }
 }
 
-/** Draw the points of a layer as circles, rings or squares, but not those outside a rectangle. All points of
- * one colour are drawn by one canvas call. @param {CanvasRenderingContext2D} context @param {PointMark} layer
- * @param {Trace} trace @param {Drawn} drawn @param {Scale} px @param {Scale} py @param {(name: string) =>
- * string} color the colour of a role @param {number[]} rectangle left, top, width and height in pixels */
-function drawMarkers(context, layer, trace, { points, values }, px, py, color, rectangle) {
-  const [left, top, width, height] = rectangle;
+/** Draw the points of a layer as circles, rings or squares, but not those outside the axes. All points of one
+ * colour are drawn by one canvas call. @param {PlanePanel} panel @param {CanvasRenderingContext2D} context
+ * @param {PointMark} layer @param {Trace} trace @param {Drawn} drawn @param {Scale} px @param {Scale} py */
+function drawMarkers({ color, drawingBox, scale }, context, layer, trace, { points, values }, px, py) {
+  const [left, top, width, height] = drawingBox;
   const within = (/** @type {number} */ x, /** @type {number} */ low, /** @type {number} */ length) =>
     x >= low - EDGE_TOLERANCE_PX && x <= low + length + EDGE_TOLERANCE_PX;
-  const radius = layer.size / 2;
+  const diameter = layer.size * scale;
+  const radius = diameter / 2;
   const square = trace.marker.symbol === "square";
   const colors =
     values && palette(resolve(trace.marker.colorscale, color)).map((c) => `rgb(${c.map((v) => v * 255)})`);
@@ -309,7 +309,7 @@ function drawMarkers(context, layer, trace, { points, values }, px, py, color, r
       const x = px(points[2 * i]);
       const y = py(points[2 * i + 1]);
       if (!within(x, left, width) || !within(y, top, height)) continue;
-      if (square) context.rect(x - radius, y - radius, layer.size, layer.size);
+      if (square) context.rect(x - radius, y - radius, diameter, diameter);
       else {
         context.moveTo(x + radius, y);
         context.arc(x, y, radius, 0, 2 * Math.PI);

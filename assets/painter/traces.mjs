@@ -18,7 +18,7 @@ import { resolve } from "./colors.mjs";
 // a figure whose smaller side has at least this many pixels draws points in their own size
 const FULL_SIZE_PX = 420;
 const MIN_POINT_SCALE = 0.65; // in a small figure points are at most this much smaller
-const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place
+const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
 const DOT_GAP = "\u2002"; // an en space: a count begins beside its dot
 
 /** A position just outside a 3D view: beyond the upper ends of the axes when the axes are widest. Hidden
@@ -40,11 +40,30 @@ export function outside({ ranges, zooms, wider }) {
  * {{width: number, height: number}} */
 export const size = ({ layout }) => ({ width: layout?.width ?? 0, height: layout?.height ?? 0 });
 
-/** The factor, at most 1, on the sizes of points in a 3D figure: in a small figure, as on a telephone, points
- * are smaller, so that they hide less of one another. @param {Plotly} gd */
-export function pointScale(gd) {
+/** The factor on the sizes of points in a 3D panel: the panel's scale; less in a small panel, as on a
+ * telephone, so that points hide less of one another. @param {Panel} panel */
+export function pointScale({ gd, scale }) {
   const { width, height } = size(gd);
-  return Math.max(MIN_POINT_SCALE, Math.min(1, Math.min(width, height) / FULL_SIZE_PX));
+  const fullSize = Math.min(width, height) / (scale * FULL_SIZE_PX);
+  return scale * Math.max(MIN_POINT_SCALE, Math.min(1, fullSize));
+}
+
+/** Enlarge, in place, the texts, margins, lines and points of Plotly's traces and layout, but for points in
+ * 3D, which the shaders enlarge. @param {Trace[]} data @param {Record<string, any>} layout @param
+ * {View["layers"]} layers the marks of the traces @param {number} scale the factor on all sizes */
+export function enlarge(data, layout, layers, scale) {
+  const axes = [layout.xaxis, layout.yaxis].filter(Boolean);
+  const fonts = [layout.font, ...axes.flatMap(({ title, tickfont }) => [title.font, tickfont])];
+  for (const font of [...fonts, ...data.flatMap(({ textfont }) => textfont ?? [])]) font.size *= scale;
+  for (const { title } of axes) title.standoff *= scale;
+  for (const side of Object.keys(layout.margin)) layout.margin[side] *= scale;
+  data.forEach(({ type, line, marker }, l) => {
+    const layer = layers[l];
+    if (line) line.width *= scale;
+    if (type === "scatter" && marker?.size) marker.size *= scale;
+    if (type === "scatter" && layer.draws === "line" && layer.pattern.length)
+      line.dash = layer.pattern.map((length) => `${length * scale}px`).join();
+  });
 }
 
 /** The rectangle of a 2D figure's axes: left, top, width and height in pixels. It is the figure without its
@@ -82,6 +101,7 @@ export function figure(panel, camera, crowds) {
   panel.ranges.forEach((range, r) => {
     axes[`${"xyz"[r]}axis`].range = range;
   });
+  if (panel.scale !== 1) enlarge(traces, layout, view.layers, panel.scale);
   if (crowds.length) traces.push(counted(panel, crowds, layout.font));
   if (layout.scene && camera) layout.scene.camera = { ...layout.scene.camera, ...plotlyCamera(camera) };
   const before = size(gd); // a hidden figure keeps its size
@@ -94,12 +114,9 @@ export function figure(panel, camera, crowds) {
  * {Record<string, any>} font @returns {Trace} */
 function counted(panel, all, { family, color }) {
   const { dims } = panel.view;
+  const height = COUNT_HEIGHT_PX * panel.scale;
   const [bottom, top] = panel.ranges[1];
-  const crowds = legible(
-    all,
-    panel.pixels(Float32Array.from(all.flatMap(({ place }) => place))),
-    COUNT_HEIGHT_PX,
-  );
+  const crowds = legible(all, panel.pixels(Float32Array.from(all.flatMap(({ place }) => place))), height);
   const coordinates = Object.fromEntries(
     [..."xyz"].slice(0, dims).map((name, r) => [name, crowds.map(({ place }) => place[r])]),
   );
@@ -114,7 +131,7 @@ function counted(panel, all, { family, color }) {
     ...coordinates,
     text: dims === 3 ? crowds.map(({ count }) => `×${count}`) : texts2d,
     textposition: dims === 3 ? "top right" : sides,
-    textfont: { size: COUNT_HEIGHT_PX, family, color },
+    textfont: { size: height, family, color },
     hoverinfo: "skip",
     showlegend: false,
     cliponaxis: false,

@@ -35,6 +35,7 @@ import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
 import { compileLazily, declared } from "../../assets/painter/plotly/shaders.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
+import { enlarge } from "../../assets/painter/traces.mjs";
 
 /** Encode numbers as base64 of float32, because JSON has no NaN and no infinities. */
 const pack = (x) => Buffer.from(Float32Array.from(x).buffer).toString("base64");
@@ -194,6 +195,10 @@ const answers = {
       Float32Array.from(pixels, (x) => x ?? NaN),
       room,
     ),
+  enlarged: ({ data, layout, layers, scale }) => {
+    enlarge(data, layout, layers, scale);
+    return { data, layout };
+  },
   largePoints: ({ things, radii }) =>
     largePoints(
       things.map((/** @type {(number | null)[]} */ at) => Float32Array.from(at, (x) => x ?? NaN)),

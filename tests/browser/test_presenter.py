@@ -38,6 +38,23 @@ for (const kind of ["fullscreenchange", "fullscreenerror"])
   document.addEventListener(kind, () => { window.turned ||= kind; }, { once: true });"""
 
 
+def test_on_a_large_screen_the_texts_of_the_figure_grow_with_those_around_it(page):
+    """A presentation enlarges them; afterwards they are as before."""
+    fonts = "p.panels.map(({ gd }) => gd.layout.xaxis.tickfont.size)"
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    visit(page, "/fold")
+    rest(page)
+    before = player(page, fonts)
+    page.keyboard.press("p")
+    rest(page, f"{fonts}.every((size, k) => size > 1.4 * {before}[k])")
+    scales = player(page, "p.panels.map(({ scale }) => scale)")
+    assert all(1.4 < scale < 1.5 for scale in scales)
+    assert player(page, fonts) == pytest.approx([x * y for x, y in zip(before, scales, strict=True)])
+    page.keyboard.press("p")
+    rest(page, f"{fonts}.every((size, k) => size === {before}[k])")
+    assert set(player(page, "p.panels.map(({ scale }) => scale)")) == {1}
+
+
 def test_the_figure_fills_the_screen(page):
     visit(page, f"{PAGE}&tour=1")
     for width, height in ((1440, 900), (1024, 768)):

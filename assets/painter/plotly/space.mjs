@@ -192,7 +192,7 @@ export class SpacePanel extends Panel {
         if (!draw) throw new Error("an object that draws otherwise");
         const drawn =
           (/** @type {(camera: Plotly) => void} */ plotlyDraw) => (/** @type {Plotly} */ camera) => {
-            Object.assign(this.#depth, look, { size: trace === traces.crowds ? 1 : pointScale(this.gd) });
+            Object.assign(this.#depth, look, { size: trace === traces.crowds ? 1 : pointScale(this) });
             // an object may have no program before it is first drawn
             this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
             drawIndexed(object, () => plotlyDraw.call(object, camera));
@@ -277,7 +277,7 @@ export class SpacePanel extends Panel {
         if (shaded) shadePoints(object, values, kept, color);
       } else if (layer.draws === "line") {
         kept.rgb ??= rgb(this.color(layer.role));
-        if (moved) writeLine(object, points, dataScale, kept, layer.size, this.view);
+        if (moved) writeLine(object, points, dataScale, kept, layer.size * this.scale, this.view);
       } else if (layer.draws === "mesh") {
         kept.rgb ??= color ? [1, 1, 1] : rgb(this.color(layer.role));
         if (moved) writeMesh(object, points, dataScale, kept);
