@@ -18,13 +18,13 @@ import psutil
 import pytest
 
 from benchmarks.load import Hall, crowd, files_of, gallery
+from tests.test_department import WITHOUT
 from tests.test_deployment import fetch, serving
 from tests.test_front import HEAD, SLOW_CLIENT_SECONDS, healthz_seconds, said_by, slow_client
 from tests.threads import in_thread
 from tests.waiting import PATIENCE, soon, until
 from tools.nginx import PROGRAM, nginx
 
-WITHOUT = "no nginx here: tools/debian_servers.py installs it where it may"
 pytestmark = [pytest.mark.servers, pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)]
 
 KEY = "0a9f" * 8

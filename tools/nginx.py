@@ -28,7 +28,18 @@ def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, sub
     """
     port, text = free(), CONFIGURATION.read_text()
     text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)
-    (folder / "nginx.conf").write_text(text.replace(RESOLVER, f"{resolver} ") if resolver else text)
+    text = text.replace(RESOLVER, f"{resolver} ") if resolver else text
+    with configured(folder, text, port) as (process, log):
+        yield port, process, log
+
+
+@contextmanager
+def configured(folder: Path, text: str, port: int) -> Iterator[tuple[subprocess.Popen, Path]]:
+    """Run nginx with the configuration `text`, which listens on `port`, until the block ends.
+
+    Yields its process and log file. folder: where it keeps its files.
+    """
+    (folder / "nginx.conf").write_text(text)
     command = [PROGRAM or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
     command += ["-g", f"user {getpass.getuser()};"]  # as root, workers would run as nobody and lack access
     log = folder / "nginx.log"
@@ -39,7 +50,7 @@ def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, sub
         while not _listens(port):
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
-        yield port, process, log
+        yield process, log
     finally:
         process.terminate()
         process.wait()

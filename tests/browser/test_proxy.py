@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.hand import SMALL_2D, TIMEOUT_MS, until, visit
+from tests.test_department import WITHOUT, department
 from tests.test_deployment import PREFIX, serving
 from tests.waiting import PATIENCE
+from tools.nginx import PROGRAM
 
 PASSED = (
     "Content-Type",
@@ -84,6 +86,24 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
         page.click("header .brand")
         page.wait_for_selector(".cards", timeout=TIMEOUT_MS)
         assert urlsplit(page.url).path == PREFIX and not strays
+        page.close()  # before its server goes
+
+
+@pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)
+def test_embeds_need_no_login_where_pages_do(new_page, tmp_path):
+    """Behind the recipe of docs/deployment.md, in HTTP: two figures, and another choice."""
+    with department(tmp_path, tls=False, HOSTS="") as (port, _):
+        site, statuses = f"http://127.0.0.1:{port}", {}
+        page = new_page(known=site)
+        page.on("response", lambda answer: statuses.update({answer.url: answer.status}))
+        page.goto(f"{site}/normscape/embed/spiral")
+        until(page, "p.ready && p.panels.length")
+        page.goto(f"{site}/normscape/embed/layernorm?controls=d")
+        until(page, "p.ready && p.panels.length && p.recipe.views[0].dims === 3")
+        page.select_option("#choice-d", "2")
+        until(page, "p.ready && p.panels.length && p.recipe.views[0].dims === 2")
+        kinds = {urlsplit(url).path.split("/")[2] for url in statuses}
+        assert {*statuses.values()} == {200} and kinds == {"embed", "recipe", "assets", "lib", "theme.css"}
         page.close()  # before its server goes
 
 

@@ -1,0 +1,149 @@
+"""The recipe "A department server" of docs/deployment.md: its settings, its nginx with TLS, and its login."""
+
+import base64
+import contextlib
+import http.client
+import re
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.folders import cache_folder
+from tests.test_deployment import serving
+from tests.waiting import PATIENCE
+from tools.nginx import PROGRAM, configured, nginx
+from tools.ports import free
+
+WITHOUT = "no nginx here: tools/debian_servers.py installs it where it may"
+pytestmark = [pytest.mark.servers, pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)]
+
+TEXT = (Path(__file__).parents[1] / "docs/deployment.md").read_text("utf-8")
+RECIPE = TEXT.partition("\n## A department server\n")[2].partition("\n## ")[0]
+(SETTINGS,) = re.findall(r"```sh\n(PORT=.*?)```", RECIPE, re.S)
+SITE, LOGIN, PUBLIC = re.findall(r"```nginx\n(.*?)```", RECIPE, re.S)
+# What Debian's nginx.conf has around the site's file, with folders that a test may write to.
+AROUND = """daemon off; pid nginx.pid; events {} http {
+client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;
+access_log off; %s}
+"""
+KNOWN = {"Authorization": f"Basic {base64.b64encode(b'ada:secret').decode()}"}
+PAGE = "text/html,*/*;q=0.8"
+
+
+def site(folder, inner, port, *, login):
+    """The recipe's nginx configuration with other ports and folders. inner: the port of the container."""
+    text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
+    if login:
+        assert text.count(passed) == 1
+        text = text.replace(passed, passed + LOGIN)
+        text = text.rstrip().removesuffix("}") + PUBLIC + "}\n"
+    for before, after in {
+        "127.0.0.1:8050": f"127.0.0.1:{inner}",
+        "listen 80;": f"listen 127.0.0.1:{free()};",
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "/etc/ssl/teach.example.pem": str(folder / "site.pem"),
+        "/etc/ssl/private/teach.example.key": str(folder / "site.key"),
+        **({"/etc/nginx/normscape.users": str(folder / "users")} if login else {}),
+    }.items():
+        assert before in text, before
+        text = text.replace(before, after)
+    return AROUND % text
+
+
+@contextlib.contextmanager
+def department(folder, *, tls=True, **others):
+    """Run the recipe, with a login: web server, the container's nginx, the site's nginx.
+
+    Yields the port of the site and the log of the web server. tls: without it, the site speaks HTTP. others:
+    further settings of the web server.
+    """
+    outer, port = folder / "outer", free()
+    for name in ("web", "inner", "outer"):
+        (folder / name).mkdir()
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=teach.example"]
+    command += ["-addext", "subjectAltName=DNS:teach.example"]
+    command += ["-keyout", outer / "site.key", "-out", outer / "site.pem"]
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+    (outer / "users").write_text("ada:{PLAIN}secret\n")
+    compose = ("PORT", "WEB_CPUS")  # which only Compose reads
+    own = {name: value for name, value in re.findall(r"^(\w+)=(\S+)", SETTINGS, re.M) if name not in compose}
+    with (
+        serving(folder / "web", CACHE_DIR=cache_folder(folder / "web"), **own | others) as (base, _, _, log),
+        nginx(folder / "inner", urlsplit(base).netloc) as (inner, *_),
+    ):
+        text = site(outer, inner, port, login=True)
+        with configured(outer, text if tls else text.replace(" ssl;", ";"), port):
+            yield port, log
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A department server: a function that sends a request for a path, and the log of the web server."""
+    folder = tmp_path_factory.mktemp("department")
+    with department(folder, CLIENT_CPU_BURST="5") as (port, log):
+        trust = ssl.create_default_context(cafile=folder / "outer/site.pem")
+
+        def fetch(path, method="GET", reader="127.0.0.1", **headers):
+            with (
+                socket.create_connection(("127.0.0.1", port), PATIENCE, (reader, 0)) as line,
+                trust.wrap_socket(line, server_hostname="teach.example") as safe,
+            ):
+                said = {"Host": "teach.example", "Connection": "close"} | headers
+                lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {said[name]}" for name in said)]
+                safe.sendall("\r\n".join([*lines, "", ""]).encode())
+                answer = http.client.HTTPResponse(safe, method=method)
+                answer.begin()
+                return answer.status, answer.read().decode("latin-1"), answer.headers
+
+        yield fetch, log
+
+
+def test_pages_need_the_login_and_name_the_site(server):
+    fetch, log = server
+    assert fetch("/normscape/")[0] == fetch("/normscape/layernorm")[0] == 401
+    assert fetch("/normscape/", method="HEAD", **KNOWN)[0] == 200
+    status, page, _ = fetch("/normscape/layernorm", **KNOWN)
+    assert status == 200 and 'content="https://teach.example/normscape/preview/layernorm.png"' in page
+    assert '<a href="https://www.teach.example/imprint">Imprint</a>' in page
+    status, _, headers = fetch("/normscape", **KNOWN)
+    assert status == 301 and re.fullmatch(r"https://teach\.example(:\d+)?/normscape/", headers["Location"])
+    assert fetch("/elsewhere", **KNOWN)[0] == 404
+    assert "TRUSTED_PROXIES" not in log.read_text()
+
+
+@pytest.mark.parametrize("path", ["training", "run/spiral", "recording"])
+def test_training_and_uploads_need_the_login(server, path):
+    fetch, _ = server
+    assert fetch(f"/normscape/{path}", method="POST", **{"Content-Length": "0"})[0] == 401
+    assert fetch(f"/normscape/{path}", method="POST", **{"Content-Length": "0"}, **KNOWN)[0] in (400, 415)
+
+
+def test_embeds_are_public(server):
+    fetch, _ = server
+    status, page, headers = fetch("/normscape/embed/fold", Accept=PAGE)
+    assert status == 200 and "frame-ancestors *" in headers["Content-Security-Policy"]
+    for path in ("recipe/fold", "still/fold.svg", "theme.css", "embed/fold?t=9"):
+        assert fetch(f"/normscape/{path}")[0] in (200, 400), path
+    assert "<footer" not in page
+
+
+def test_a_request_for_another_host_is_refused_in_words(server):
+    fetch, _ = server
+    status, words, headers = fetch("/normscape/embed/fold", Host="www.teach.example", Accept=PAGE)
+    assert (status, headers.get_content_type()) == (400, "text/plain") and "teach.example" in words
+
+
+def test_a_reader_who_pretends_to_be_many_is_one_client(server):
+    """A guess of a key costs 0.1 s of CPU time, so 50 guesses use up the limit of this server, 5 s."""
+    fetch, _ = server
+
+    def guess(number, reader):
+        path = f"/normscape/recipe/model?own={number:032x}"
+        return fetch(path, reader=reader, **{"X-Forwarded-For": f"192.0.2.{number}"})[0]
+
+    guesses = [guess(number, "127.0.0.8") for number in range(80)]
+    assert set(guesses) == {400, 429} and guess(1, "127.0.0.9") == 400
