@@ -276,7 +276,7 @@ def across_and_along():
 CLAIMS = {
     r"The sliders do not set $x_1, x_2, \dots$: the last slider sets the part of $x$ along $𝟏$, the others its parts along directions at right angles to $𝟏$.": across_and_along,
     "For $d = 3$ this flattens the ball to a disc; for $d = 4$ the picture leaves this direction out.": disc_then_segment,
-    "With $\\varepsilon = 0$, **scaling** flattens it along the image $z$ of $x$": disc_then_segment,
+    r"With $\varepsilon = 0$, **scaling** flattens the ball along the image $z$ of $x$": disc_then_segment,
     "For $d = 3$ a segment is left that touches the circle, for $d = 4$ a disc that touches the sphere. With RMSNorm it is a disc already for $d = 3$.": disc_then_segment,
     r"Their colour shows the largest factor by which the norm multiplies a small difference there: $1/\sqrt{\sigma^2 + \varepsilon}$ (with RMSNorm, the mean square of $x$ stands for $\sigma^2$).": factor,
     r"It is largest near the line along $𝟏$, where $\sigma$ is small (with RMSNorm near the origin).": most_near_the_line,
@@ -287,7 +287,7 @@ CLAIMS = {
     "so only the part along $z$ is lost, and with $\\varepsilon > 0$ nothing: the rank is $d - 1$ or $d$.": the_rank,
     "With $\\varepsilon = 0$, half the $\\sigma$ means twice the gradient.": twice_the_gradient,
     "An $\\varepsilon$ above 0 keeps all singular values at or below $1/\\sqrt{\\varepsilon}$; nothing else bounds them.": at_most_one_over_root_eps,
-    r"But one norm by itself can make gradients much larger or smaller: with $\varepsilon = 0$ its largest singular value is $1/\sigma$, however large or small.": explodes_and_vanishes,
+    r"But one norm by itself can make gradients much larger or smaller: with $\varepsilon = 0$ its largest singular value is $1/\sigma$, and $\sigma$ can be as small or as large as you like.": explodes_and_vanishes,
     "For $\\varepsilon = \\sigma^2$ this factor is one half.": half_of_the_others,
     "A small ball around $x$, before the norm.": nothing_yet,
     "All differences along $𝟏$ are gone. Predict": centred,

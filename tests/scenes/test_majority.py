@@ -499,7 +499,7 @@ def the_papers_training():
 CLAIMS = {
     "(*no projection*), ten runs each. Without projection the network took three times as many steps to learn the task.": the_papers_training,
     "The paper reports 17,000 steps, in 1,000 epochs of 80,000 sequences, 6,000 a step. These numbers disagree: 1,000 such epochs have 14,000 steps.": the_papers_training,
-    "would reach 0 after 10,000 epochs; the training stops after 1,000, when the rate is still 0.0009": their_rate,
+    "falls linearly to 0 over 10,000 epochs; the training stops after 1,000, when the rate is still 0.0009": their_rate,
     "It has as many steps as the paper reports, 17,000. Each step uses 256 of 80,000 sequences, and the learning rate falls from "
     "0.001 to 0. We trained four seeds of LayerNorm and two of each other norm. The losses at the end: "
     "| norm before attention | loss of each seed | | --- | --- | "
@@ -541,9 +541,7 @@ CLAIMS = {
     "After centring the loss does not depend on a query's part along 𝟏, so the gradient along it is "
     "0.": no_gradient_along_one,
     "Training shortens the part at right angles to 𝟏, and all scores go to 0 with it.": the_parts,
-    "with the rate 0.01 (median of 10 seeds): | | LayerNorm | no projection, length $\\sqrt d$ | | --- | --- | --- | "
-    "| part of a query at right angles to 𝟏 | 0.440 to 0.028 | 0.429 to 0.037 | "
-    "| part of a query along 𝟏 | 0.139 to 0.038 | 0.129 to 0.011 | ": the_parts,
+    r"with the rate 0.01 (median of 10 seeds): | mean length of | LayerNorm | no projection, length $\sqrt d$ | | --- | --- | --- | | part of a query at right angles to 𝟏 | 0.440 to 0.028 | 0.429 to 0.037 | | part of a query along 𝟏 | 0.139 to 0.038 | 0.129 to 0.011 |": the_parts,
     "| $W_Q\\, n$ | 1.94 to 0.45 | 2.03 to 0.51 | | $W_K 𝟏 / \\sqrt d$ | 0.82 to 0.78 | 0.82 to 0.22 |": the_factors,
     "With the trained $W_K$ replaced by the initial one, the part is 0.037, nearly as after training. With $W_Q$ replaced, it is 0.137, nearly as before (median of 10 seeds).": the_factors,
     "Plain gradient descent would leave $W_K 𝟏$ as it is.": no_gradient_along_one,
@@ -551,7 +549,7 @@ CLAIMS = {
     "either rate.": far_shares,
     f"ends at {peak('layer_norm', 'fast'):.3f} with LayerNorm and at {peak('none', 'fast'):.3f} without a norm (rate 0.01, "
     "median of 10 seeds); equal weights would be 0.05.": the_shares,
-    "The trainings stored here have 4,000 steps of 128 new sequences with 0.001, or 1,500 with 0.01": our_setup,
+    "The trainings stored here have a constant rate: 4,000 steps of 128 new sequences with 0.001, or 1,500 steps with 0.01.": our_setup,
     "leads by at least 6 tokens": our_setup,
     "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,
     "Its median over the seeds is the highest of the four, far above LayerNorm's.": the_other_norm,

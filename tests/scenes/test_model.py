@@ -610,8 +610,7 @@ CLAIMS = {
     "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
     "### Before its first norm The embeddings still have a part along $𝟏$: its median share of the energy, multiplied by $d$, is 0.40 (0.455 for random vectors).": before_the_first,
-    "is a vector longer than 1.5 times the median. The longest is here, in layer 6. No dimension holds more than 1.7 % of "
-    "the energy.": no_massive,
+    "is a vector longer than 1.5 times the median. The longest vector is here, in layer 6. No dimension holds more than 1.7 % of the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "
     "all 12 calls. The layer has one": one_gain,
     "the longest vector is 2.0 times as long as the median at the first call and 3.7 times at the last, the one shown here. "

@@ -143,7 +143,7 @@ def facts(found: Rows) -> Facts:
             last = f"{min(losses):.2f} … {max(losses):.2f}" if part == "after" else ""
             lines.append([f"{part} {name}", *(f"{100 * share:.0f} %" for share in shares), last])
     columns = ("", *(f"layer {k + 1}" for k in LAYERS), "loss")
-    return Facts("Keys that no query can choose, in windows of 256; loss, in nats", columns, lines)
+    return Facts("Keys that no query can choose, in windows of 256 characters; loss in nats", columns, lines)
 
 
 def formula(scaled: bool) -> str:

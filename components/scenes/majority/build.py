@@ -266,7 +266,15 @@ def facts(found: Rows) -> Facts:
     first = found[0]
     count, rate = len(first["end_loss"]), f"learning rate {first['lr']:g}, {first['steps']:,} steps"
     title = f"Medians of {count} networks: {rate}"
-    columns = ("", "steps to 50 %", "90 %", "99 %", "loss at the end", "accuracy", "angle to 𝟏")
+    columns = (
+        "",
+        "steps to 50 % accuracy",
+        "to 90 %",
+        "to 99 %",
+        "loss at the end",
+        "accuracy",
+        "angle to 𝟏",
+    )
     return Facts(title, columns, [fact(row) for row in found])
 
 
