@@ -330,31 +330,27 @@ CLAIMS = {
     "25 weights in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, on a part of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - The logarithm of the loss falls at most half as steeply as if it fell evenly over the whole run, from its largest value to its smallest. A *drop* lasts at most a twentieth of the run, and in it the smallest loss so far more than halves. Drops that touch count as one.": definitions,
+    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - The logarithm of the loss falls at most half as steeply as if it fell evenly over the whole run, from its largest value to its smallest. A *drop* lasts at most a twentieth of the run, and in it the smallest loss so far falls to less than half. Drops that touch count as one.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "In 100 steps of a drop, 12 points turn by more than 90°; in 100 steps of a plateau, 1 point does (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
-    r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: it then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,
+    r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: the sheet then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,
     "The plane separates the two classes: it is seen edge on": parted,
-    "The spirals, in their plane: the sheet is flat. No straight line separates them.": no_line,
-    "Again a Linear shifts and stretches the sphere off its centre, and the points are pulled "
-    "back onto it. The sheet is folded in two, and one class gathers.": one_gathers,
+    "The two spirals lie in the flat sheet. No straight line separates them.": no_line,
+    r"Again a Linear stretches the sphere and shifts it off its centre, and $u_\varepsilon$ pulls the points back onto the sphere. The sheet is folded in two, and one class gathers.": one_gathers,
     "How much of the sphere can it cover? - all of it - * less than a half": less_than_half,
-    "All its rays fill half of the sphere; our finite sheet reaches less than half.": less_than_half,
+    "The whole plane would cover half of the sphere; our finite sheet covers less.": less_than_half,
     "The plane misses the sphere, as it does with 6 of the 32 seeds. So all points are on one side of it, and half of "
     "the answers are wrong.": before_training,
-    "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 the loss "
-    "halves, and 98.5 % of the answers are correct.": while_it_learns,
+    "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 steps the loss halves, and 98.5 % of the answers are correct.": while_it_learns,
     "The peak near step 3,600 is different: the loss jumps from 0.01 to 0.88, where the gradient "
     "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
     "On the second sphere the 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
     "none has.": the_fold,
-    "15 of them had turned by step 1,044. Within the drop the gradient is longest at step 1,008: 2.7, "
-    "against 0.05 on the plateau (the median).": the_fold,
+    "15 of them had turned by step 1,044. Within the drop the gradient is longest at step 1,008: 2.7, against a median of 0.05 on the plateau.": the_fold,
     "the marked points account for only 19 % of the fall (this network).": their_share,
-    "Choose depth 1 and train it. One normalisation of a linear image of the plane covers less "
-    "than a half of the sphere": one_layer,
-    "All 32 networks shown here wait on a plateau at least once, and all of them solve the task.": every_seed_waits,
+    r"Choose depth 1 and train it. One Linear and one $u_\varepsilon$ lay the plane over less than half of the sphere,": one_layer,
+    "All 32 networks shown here stay on a plateau at least once, and all of them solve the task.": every_seed_waits,
     "### I trained the same 32 networks, and some did not solve it.": the_same_settings,
     "Training amplifies such differences": rounding_grows,
-    "about all 32 is true of those that were trained beforehand": every_seed_waits,
+    "The texts speak of the 32 networks that were trained beforehand.": every_seed_waits,
 }

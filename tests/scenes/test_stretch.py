@@ -205,7 +205,7 @@ CLAIMS = {
     r"Each goes through two steps.": two_steps,
     "So the two steps together act on $x$": two_steps,
     r"for $t = 3$ they crowd together left and right": crowds_left_and_right,
-    r"Positions are kept to about seven digits, so for $\varepsilon = 0$ this distance stays below a millionth.": residual_is_tiny,
+    r"Positions have about seven digits, so for $\varepsilon = 0$ this distance stays below a millionth.": residual_is_tiny,
     r"On the circle $y^2 = 1 - x^2$. With $\varepsilon = 0$ the first coordinate becomes "
     r"$$x' = \frac{t x}{\sqrt{(t x)^2 + y^2}} = \frac{t x}{\sqrt{1 + (t^2 - 1) x^2}}$$": first_coordinate,
     r"At $x = 0$ the slope is $t$; at $x = \pm 1$ it is $1/t^2$ (for a positive $t$).": slopes,
@@ -215,18 +215,14 @@ CLAIMS = {
     r"$x$ is multiplied by 1.6": only_a_line,
     r"### Two crowds": most_are_near_one,
     r"most points are near 1 or $-1$": most_are_near_one,
-    r"For $t$ between 0 and 1 the crowds stand above and below. The curve is flat in the middle, and steep at its "
-    r"ends.": above_and_below,
+    "For $t$ between 0 and 1 the points gather at the top and the bottom. The curve is flat in the middle, and steep at its ends.": above_and_below,
     r"With $t = 0$ all points are in two places, $(0, 1)$ and $(0, -1)$. The curve lies flat on 0.": nothing_left,
-    r"Now $\varepsilon = 0.3$, and the points stop short of the circle: most where the ellipse is nearest to the "
-    r"origin. They leave the brown line, which is for $\varepsilon = 0$.": short_of_the_circle,
+    r"Now $\varepsilon = 0.3$, and the points stop inside the circle, farthest inside where the ellipse is nearest to the origin. They leave the brown line, which is for $\varepsilon = 0$.": short_of_the_circle,
     r"For $t = 3$, where does a point with $x = 0.5$ land? $y^2 = 0.75$ and $tx = 1.5$, so "
     r"$x' = 1.5 / \sqrt{2.25 + 0.75} = 1.5 / \sqrt 3 = 0.866$. Its angle goes from 60° to 30°.": one_point,
-    r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means "
-    r"$5 \cot\theta = 4.92$, so $\theta = 45.4°$: all that began within 45.4° of the $x$ axis. They now share two "
-    r"arcs, left and right. Each reaches from 11.5° below this axis to 11.5° above it; together they are an eighth of the circle.": beyond,
+    r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means $5 \cot\theta = 4.92$, so $\theta = 45.4°$: all points that began within 45.4° of the $x$ axis. They now share two arcs, left and right. Each arc reaches from 11.5° below the axis to 11.5° above it; together the arcs are an eighth of the circle.": beyond,
     r"Why do the upper and the lower half give the same curve?": the_halves_agree,
-    r"The points stand at equal angles. In the curve each has the same $x$ before and now, so they form a diagonal.": evenly_around,
+    "The points stand at equal angles. In the right panel the $x$ of each is the same before and now, so the points form a diagonal.": evenly_around,
     r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,
     r"A negative $t$ swaps left and right.": a_mirror,
 }
