@@ -26,7 +26,7 @@ export function scratch(length, x) {
 export const desks = [];
 
 /**
- * The k-th scratch array for branches, with at least this length.
+ * The first `length` numbers of the k-th scratch array for branches, which grows as needed.
  * @param {number} k @param {number} length
  */
 export function desk(k, length) {

@@ -29,8 +29,9 @@ function selectingStages(mark, stages) {
  * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** Whether a mark looks the same at every position between stages. It does if all its rows read fixed stages,
- * and if the choice of the points that it shows does not depend on current positions. @param {Mark} mark */
+/** Whether a mark looks the same at every position between stages. It does if its kind is among
+ * PROJECTED_MARKS, all its rows read fixed stages, and the choice of the points that it shows does not depend
+ * on current positions. @param {Mark} mark */
 function isStill(mark) {
   const only = onlyOf(mark);
   /** @type {(row: Row) => boolean} */

@@ -113,5 +113,5 @@ def shadowed(css: str) -> str:
 
 
 def _pixels(condition: str) -> str:
-    """The condition of a media query with rem converted to px, because it cannot use custom properties."""
+    """A media query's condition with rem converted to px, as it cannot use the custom property `--rem`."""
     return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

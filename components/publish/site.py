@@ -250,7 +250,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
     """The combinations of choices for which recipes are written, each once.
 
     These are: the defaults; the choices at the stops of the tour; all combinations of choices with few
-    values; and each value of each choice, with defaults for the others.
+    values (`_together`); and each value of each choice (`_alone`). Those that show a text field are left out.
     """
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
@@ -271,7 +271,11 @@ def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
 
 
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
-    """All combinations of the values of some choices: in order, each that keeps them to at most TOGETHER."""
+    """All combinations of the values of some choices; at most TOGETHER combinations.
+
+    The scene's choices from a list are taken in their order. One that would make more combinations is left
+    out.
+    """
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:
         count = math.prod(len(options) for _, options in chosen)

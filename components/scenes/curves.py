@@ -72,9 +72,10 @@ def of_seeds(
 
 
 def _heights(film: Film, what: str) -> np.ndarray:
-    """The values (S, T) of S seeds' main curves.
+    """The heights (S, T) of the main curves of S seeds at T checkpoints.
 
-    They are the accuracy, the loss if `what` is "both", and log₁₀ of the loss otherwise.
+    `what` decides what they are: the accuracy for "accuracy", the loss for "both", otherwise log₁₀ of the
+    loss.
     """
     if what == "accuracy":
         return film.accuracy

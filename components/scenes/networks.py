@@ -45,7 +45,7 @@ def network(film: Film, seed: int) -> Pipeline:
 
 
 def clock(film: Film) -> tuple[Parameter, ...]:
-    """The slider "step", at first at the last training step. The tuple is empty if there is only step 0."""
+    """The slider "step", which starts at the last training step; () if there is only step 0."""
     last = float(film.steps[-1])
     about = "of the optimiser; between two checkpoints the weights are interpolated"
     return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()
@@ -81,11 +81,10 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera position of `view`, or one that sees the separating plane edge-on.
+    """The camera position of `view`; if the accuracy after training is 1, one that sees the plane edge-on.
 
-    The latter is returned if the accuracy after training is 1. It is the candidate from which the data appear
-    widest. Candidates whose height is between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are
-    preferred.
+    Of several such positions, it is the one from which the data appear widest. Positions whose height is
+    between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are preferred.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

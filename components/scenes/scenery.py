@@ -98,8 +98,8 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
     """Copies of the marks `layers` for a view whose coordinates are the display rows `show`.
 
-    changes: further fields to replace in each copy. A mark with a fixed stage keeps it; all others follow the
-    view's stage. A 2D view gets no meshes.
+    changes: further fields to replace in each copy. A mark that shows the points of a fixed stage still does.
+    A 2D view gets no meshes.
     """
 
     def turned(old: Rows) -> Rows:

@@ -43,7 +43,7 @@ class Number:
     whole: bool = True
 
     def problem(self, value: Any) -> str:
-        """The error message for a value; "" if it is valid."""
+        """What `value` must be, for an error message, such as "a number from 0 to 1"; "" if it is valid."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and self.min <= value <= self.max and (not self.whole or value == int(value)):
             return ""

@@ -43,7 +43,7 @@ DOCUMENT_HEADERS = {
 
 
 def secure(server: Flask, setting: Settings) -> None:
-    """Add security headers and limits to a server, after all its routes."""
+    """Add security headers and limits to a server to which all routes have been added."""
     check(server)
     server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     server.before_request(partial(check_host, setting.hosts))

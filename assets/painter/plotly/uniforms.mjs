@@ -25,7 +25,7 @@ const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]
 /** The function that sets uniforms of a GLSL type, such as "vec3", by WebGL's `uniform…` method for this
  * type. @param {WebGLRenderingContext} gl @param {string} type @returns {(place: WebGLUniformLocation, value:
  * any) => void} */
-function way(gl, type) {
+function uniformMethod(gl, type) {
   const own = Object.getPrototypeOf(gl);
   const size = type.at(-1);
   if (type.startsWith("mat"))
@@ -65,7 +65,7 @@ export function cacheUniforms(gl) {
     const { setters, kept } = programs.get(program) ?? { setters: {}, kept: [] };
     programs.set(program, { setters, kept });
     const own = /** @type {number[]} */ ([]);
-    const set = way(gl, type);
+    const set = uniformMethod(gl, type);
     /** @type {WebGLUniformLocation | null | undefined} */ let place;
     if (!setters[name]) kept.push(own);
     return (setters[name] ??= (value) => {

@@ -71,7 +71,7 @@ def _placed(view: View, center: Array, half: Array) -> View:
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """Copies of the views with zooms: `View.zooms` follow the stages, and `View.wider` follow sliders.
 
-    At each stage all 3D views have the same scale.
+    Views in 3D that have zooms already keep these; all others have the same scale at each stage.
     """
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]

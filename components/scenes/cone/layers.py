@@ -74,7 +74,7 @@ def circle_points(params: dict[str, float]) -> np.ndarray:
     return on_circle(np.interp((np.arange(POINTS) + 0.5) / POINTS * total[-1], total, degrees))
 
 
-def ray(step: Affine) -> tuple[Step, ...]:
+def with_cosine(step: Affine) -> tuple[Step, ...]:
     """x ↦ (cos step(x), x): the cosine of each coordinate of step(x), an angle in radians, followed by x."""
     return (Branches((Pipeline((step, Pointwise("cos"))), Pipeline(())), "concat"),)
 
@@ -105,7 +105,7 @@ def layers(found: Found) -> Recipe:
     against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
     both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
     height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
-    along = (*ray(both), Product([(0, 2), (1, 2)]))
+    along = (*with_cosine(both), Product([(0, 2), (1, 2)]))
     shown, marks = split(
         draw("circle", Line, "sphere", PLANE, clouds.circle(96, *np.eye(2)), size=2, opacity=0.6),
         *ellipses(),
@@ -127,7 +127,15 @@ def layers(found: Found) -> Recipe:
     level, over = split(
         draw("curve", Line, "input", against_start, points, steps=layers_keeping_start().steps, size=2.5),
         draw("beads", Points, "input", against_start, beads, steps=layers_keeping_start().steps, **dots),
-        draw("level", Line, "query", PLANE[::-1], np.array([[-180.0], [180]]), place=ray(height), size=2.5),
+        draw(
+            "level",
+            Line,
+            "query",
+            PLANE[::-1],
+            np.array([[-180.0], [180]]),
+            place=with_cosine(height),
+            size=2.5,
+        ),
     )
     trained, networks = networks_view(found)
     return Recipe(

@@ -29,7 +29,7 @@ def files(choices: Choices) -> tuple[File, ...]:
 
 
 def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
-    """Clouds and graph of log₂ of the number of strands of each network, against its norms that can fold."""
+    """Clouds and graph of each network's number of strands (log₂), against its number of norms that fold."""
     folds = np.array([row["norms"] - 1 for row in found])
     dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
     medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])

@@ -236,9 +236,10 @@ def rounded(x: float) -> str:
 
 
 def facts(found: Sequence[Found], count: int) -> Facts:
-    """Table with a row for each norm: median size of the stream at the end, last turn, gradient at the start.
+    """Table with a row for each norm, for `count` blocks with branches of size 1.
 
-    All values are for `count` blocks with branches of size 1.
+    It has medians over random draws: the size of the stream at the end, the angle by which the last block
+    turns it, and the gradient at the start.
     """
     lines = []
     for kind, label in NORM_LABELS.items():

@@ -213,7 +213,10 @@ def spread(x: Array) -> float:
 
 
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
-    """Marks of all letters and their paths. That of the followed (selected) letter is thicker up to now."""
+    """Marks of all letters and their paths.
+
+    The path of the followed (selected) letter is drawn thicker, up to the slider's step.
+    """
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
         Way("letters", "trail", show, **way, whole=True, size=1.5, opacity=0.8),

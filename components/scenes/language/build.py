@@ -97,7 +97,7 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The same steps for the projections of vectors to the hyperplane Σx = 0, as three coordinates in it."""
+    """Steps that do what `steps` do, for vectors in the hyperplane Σx = 0 as three coordinates in it."""
     return [flat(step) for step in steps]
 
 

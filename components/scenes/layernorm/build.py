@@ -48,9 +48,8 @@ TAIL_COUNT = 7  # points that leave a tail
 def build(choices: Choices) -> Recipe:
     d, centered = int(choices["d"]), choices["variant"] == "layernorm"
     points, steps = sample(choices, d), pipeline(d, centered, choices["convention"])
-    unmoved = (
-        choices["points"] in TYPED_OR_WORKED or d == 4
-    )  # where the mean is told by colours, from both sides of 0
+    # for d = 4 a colour shows the coordinate along 𝟏, with 0 in the middle of its scale
+    unmoved = choices["points"] in TYPED_OR_WORKED or d == 4
     spread, mean = DEFAULT_SPREAD.get(choices["points"], 1), 0 if unmoved else 0.8
     reach = float(max(spread * np.abs(points @ display(d).T).max() * 1.1, 3.2))
     guide_clouds, around = split(*guides(d, centered, steps, reach))
