@@ -1,4 +1,4 @@
-"""The error that readers of untrusted files and links raise, and checks before a file is read."""
+"""The error that readers of untrusted files and links raise, checks before a file is read, and messages."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,16 @@ from typing import Any
 
 from learning.memory import free_bytes
 
+MAX_MESSAGE_CHARACTERS = 300
+
 
 class FileError(ValueError):
     """Raised for an invalid file or link, with a one-line message that says what is wrong."""
+
+
+def one_line(problem: BaseException) -> str:
+    """The message of an exception in one line, cut to MAX_MESSAGE_CHARACTERS; for errors of foreign code."""
+    return " ".join(str(problem).split())[:MAX_MESSAGE_CHARACTERS]
 
 
 def readable(path: str | Path) -> Path:

@@ -36,7 +36,7 @@ def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
 
     Each head has the same number of swaps.
     """
-    return swapped(d, np.concatenate(some(d, heads, rng)))
+    return swapped(d, np.concatenate(axes_of_each_head(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
@@ -45,7 +45,7 @@ def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]
     Equally many axes of each head are swapped, as in `each`. Since `one`, `each` and `across` swap the same
     number of axes, they differ only in how the swaps are related to the heads.
     """
-    drawn = np.concatenate(some(d, heads, rng))
+    drawn = np.concatenate(axes_of_each_head(d, heads, rng))
     while True:
         drawn = rng.permutation(drawn)
         own = drawn.reshape(-1, 2) // (d // heads)
@@ -56,7 +56,7 @@ def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]
 SHUFFLES = {"one": one, "each": each, "across": across}
 
 
-def some(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
+def axes_of_each_head(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
     """For each of the heads, a random choice of k of its axes, where k is d/heads².
 
     In total these are d/heads axes, as many as one head has. Raises ValueError unless k is whole and even,

@@ -27,6 +27,7 @@ from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 
 from learning.convert import load as strict
+from learning.file_error import one_line
 from learning.recording.pretrained import NoModel, not_found, quiet, tokenizer_of
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
@@ -35,7 +36,6 @@ CONFIG, INDEX, SINGLE = "config.json", "model.safetensors.index.json", "model.sa
 WEIGHT_FILES = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.gguf")
 NOT_COPIED = (*WEIGHT_FILES, "*.index.json", ".*", "onnx", "openvino", "certificate.*", "load.py")
 DOWNLOADED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
-MAX_REASON_LENGTH = 300
 
 
 class NotConverted(ValueError):
@@ -53,8 +53,7 @@ def one_line_errors(what: str) -> Iterator[None]:
     except NotConverted:
         raise
     except Exception as problem:  # third-party model code
-        reason = " ".join(str(problem).split())[:MAX_REASON_LENGTH]
-        raise NotConverted(f"{what}: {reason}") from None
+        raise NotConverted(f"{what}: {one_line(problem)}") from None
 
 
 class Checkpoint:

@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from learning.convert.plan import Plan
 from learning.convert.planning import Draft
 from learning.convert.trace import evaluating, tensors, trace
+from learning.file_error import one_line
 from learning.memory import free_bytes
 from learning.recording.recorder import copied_arguments
 
@@ -115,7 +116,7 @@ def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str
     try:
         before = outputs(original, args, kwargs)
     except Exception as problem:  # third-party model code
-        reason = f"it cannot be run in float64 to confirm it: {' '.join(str(problem).split())}"
+        reason = f"it cannot be run in float64 to confirm it: {one_line(problem)}"
         return draft.without(dict.fromkeys(draft.folds, reason)).plan()
     bound = MAX_ROUNDING_RATIO * rounding(original, before, args, kwargs)
 

@@ -18,7 +18,7 @@ MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
 
 
 def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
-    """Raise NotConverted for a pattern that matches none of the names. The message lists names like it."""
+    """Raise NotConverted for a pattern that matches none of the names. The message lists similar names."""
     for pattern in patterns:
         if any(fnmatchcase(name, pattern) for name in names):
             continue

@@ -13,6 +13,7 @@ import transformers
 
 from learning.convert.effect import ALL_NORMS, Effect, effects, recognised
 from learning.convert.load import load as strict
+from learning.convert.samples import NEXT_TOKEN_MODELS
 from learning.recording.analysis import TableRow, gains
 from learning.recording.pretrained import NoModel, loaded, windows
 from learning.recording.recorder import bar
@@ -80,14 +81,14 @@ def _an(kind: str) -> str:
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
-    """A batch of one example, with labels, so that a language model returns its loss.
+    """A batch of one example; with labels if the model predicts tokens, so that it returns its loss.
 
-    For a masked language model 15 % of the tokens are masked, always the same ones.
+    For a masked language model 15 % of the tokens are to be predicted, always the same ones.
     """
     kind, ids = type(model).__name__, torch.tensor([example])
     if kind.endswith("ForMaskedLM") and tokenizer.mask_token is not None:
         collate = transformers.DataCollatorForLanguageModeling(tokenizer, seed=0)
         return dict(collate([{"input_ids": example}]))
-    if kind.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+    if kind.endswith(NEXT_TOKEN_MODELS):
         return {"input_ids": ids, "labels": ids}
     return {"input_ids": ids} | ({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {})

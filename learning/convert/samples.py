@@ -22,6 +22,8 @@ PROBE_TOKENS = 16  # length of the text with which a model is traced; a certific
 MEDIA = {"pixel_values": "image", "input_features": "sound"}  # names of arguments, and what they are
 IMAGE_SIZE = 224  # pixels, for a model of images whose configuration has no size
 IMAGE_COUNT = 4  # number of random images for a model that reads no text
+# ends of the names of classes that predict each next token
+NEXT_TOKEN_MODELS = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
 
@@ -128,7 +130,7 @@ def _windows(source: Checkpoint, tokenizer: Any, text: str) -> list[list[int]]:
 
 def _sample(source: Checkpoint, tokenizer: Any, names: Any, given: dict[str, Any], ids: Any) -> Sample:
     kind, targets, labels = source.architecture.__name__, None, None
-    if kind.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+    if kind.endswith(NEXT_TOKEN_MODELS):
         targets = torch.cat([ids[:, 1:], torch.full_like(ids[:, :1], NO_TARGET)], 1)
         labels = targets if source.config.is_encoder_decoder else ids
     elif kind.endswith("ForMaskedLM") and tokenizer.mask_token_id is not None:

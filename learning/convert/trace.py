@@ -78,7 +78,7 @@ class Call:
 
 @dataclass(eq=False)
 class Graph:
-    """A traced graph: the calls on which the model's outputs depend, in the order of execution.
+    """A traced graph: the calls on which the model's outputs or its control flow depend, in order.
 
     returned: the tensors in the output of the model. skipped: for each module that looks like a normalisation
     layer but was not recognised as one, the reason. output: the output of the model.

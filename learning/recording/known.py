@@ -98,7 +98,7 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def _recognised(path: str, module: Any, like: Any) -> Known:
-    """The norm that a module computes. Raises NotKnown if it is none that is known here."""
+    """The norm that a module computes. Raises NotKnown if it is no LayerNorm, RMSNorm or GroupNorm."""
     inner = [type(each).__name__ for each in module.children()]
     axes = _axes(module)
     if not axes:
@@ -144,7 +144,7 @@ def _error(norm: Norm, x: Array, y: Any) -> Array:
 
 
 def _closer(norm: Norm, x: Array, y: Any) -> Norm:
-    """The norm, or the one with the gain 1 + γ if its squared error is less than half.
+    """The norm with the gain γ, or the one with 1 + γ if its squared error is less than half as large.
 
     In bfloat16 both may agree with the module's output y for x, because a large γ and 1 + γ are alike.
     """

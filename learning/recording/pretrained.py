@@ -16,6 +16,7 @@ import huggingface_hub
 import torch
 import transformers
 
+from learning.file_error import one_line
 from learning.memory import free_bytes
 from learning.recording.recorder import Contributions, Recorder, Verdicts, bar
 from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
@@ -26,7 +27,6 @@ TEXT_CHARACTERS_PER_TOKEN = 32  # before tokenising, the text is cut to this man
 PROBE_TOKENS = 4  # length of a first pass, which estimates the file's size and tests folding
 MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its weights
 MIN_VOCABULARY = 2  # a T5 tokenizer without files has one token, the space
-MAX_PROBLEM_CHARACTERS = 300  # of a message of transformers
 TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
 
@@ -136,8 +136,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
     except NoModel:
         raise
     except Exception as problem:  # third-party files and code
-        first = " ".join(str(problem).split())[:MAX_PROBLEM_CHARACTERS]
-        raise NoModel(f"{name} cannot be loaded: {first}") from None
+        raise NoModel(f"{name} cannot be loaded: {one_line(problem)}") from None
 
 
 def not_found(name: str) -> str:
@@ -164,8 +163,7 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
     try:
         found = transformers.AutoTokenizer.from_pretrained(folder, **options)
     except Exception as problem:  # third-party files and code
-        first = " ".join(str(problem).split())[:MAX_PROBLEM_CHARACTERS]
-        raise NoModel(f"{name} has no tokenizer that can be loaded: {first}") from None
+        raise NoModel(f"{name} has no tokenizer that can be loaded: {one_line(problem)}") from None
     if len(set(found.get_vocab()) - set(found.all_special_tokens)) < MIN_VOCABULARY:
         raise NoModel(f"{name} has no tokenizer: save one there, with tokenizer.save_pretrained({name!r})")
     return found
@@ -174,9 +172,10 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
 def how_much_is_read(
     tokenizer: Any, text: str, examples: list[list[int]], most: int, *, by_line: bool = False
 ) -> str:
-    """A line on how many tokens of a text are read, if at most `most`, and how many it has.
+    """A message on how many tokens of a text are read, which are in `examples`, and how many it has.
 
-    The number of tokens of a long text is estimated from those of its beginning.
+    most: the largest number of tokens to read. The number of tokens of a long text is estimated from those of
+    its beginning.
     """
     special = tokenizer.num_special_tokens_to_add()
     read = sum(len(example) - special for example in examples)
@@ -285,7 +284,7 @@ def _read(model: Any, ids: Any, *, last: bool = False) -> None:
     try:
         model(**given)
     except Exception as problem:  # third-party model code
-        raise NoModel(f"the model cannot read this text: {' '.join(str(problem).split())[:200]}") from None
+        raise NoModel(f"the model cannot read this text: {one_line(problem)}") from None
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:

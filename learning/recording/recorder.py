@@ -20,6 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from geometry.arrays import shown
+from learning.file_error import one_line
 from learning.recording.digest import REDUCED, save
 from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import Known, NotKnown, agrees, as_float64, known
@@ -108,7 +109,7 @@ class Sample:
 
 
 class Recorder:
-    """The object that `with record(model)` yields: it samples inputs of norms. See `recording`, `save`.
+    """A recording in progress, which `with record(model)` yields: it samples the inputs of a model's norms.
 
     vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
     verdicts   called after the block with the model and the inputs of its first call; returns for each norm
@@ -214,7 +215,10 @@ class Recorder:
                 self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
 
     def _ask_for_sources(self) -> None:
-        """Call `contributions` on the first recorded call, if there are both, and keep the result."""
+        """Call `contributions` with the inputs of the first recorded call, and keep the result.
+
+        Does nothing if no such function was given, or no call was recorded.
+        """
         if self.find_sources is None or self.first_kept is None:
             return
         (args, kwargs), self.first_kept = self.first_kept, None
@@ -226,19 +230,20 @@ class Recorder:
         try:
             self.sources = dict(self.find_sources(self.model, args, kwargs, tops))
         except Exception as problem:  # third-party model code
-            reason = " ".join(str(problem).split())[:MAX_REASON_CHARACTERS]
-            self.tell(f"which modules write the norms' inputs is not known: {reason}")
+            self.tell(f"which modules write the norms' inputs is not known: {one_line(problem)}")
 
     def _ask_for_verdicts(self) -> None:
-        """Call `verdicts` on the first call of the model, if there are both, and keep the result."""
+        """Call `verdicts` with the inputs of the model's first call, and keep the result.
+
+        Does nothing if no such function was given, or the model was not called.
+        """
         if self.find_verdicts is None or self.first is None:
             return
         (args, kwargs), self.first = self.first, None
         try:
             found = self.find_verdicts(self.model, *args, **kwargs)
         except Exception as problem:  # third-party model code
-            reason = f"the model cannot be traced: {' '.join(str(problem).split())}"
-            found = dict.fromkeys(self.known, ("unknown", reason))
+            found = dict.fromkeys(self.known, ("unknown", f"the model cannot be traced: {one_line(problem)}"))
         self.verdicts = {_plain(path): each for path, each in found.items()}
 
     def _listen(self, handles: list[Any]) -> None:
@@ -311,7 +316,7 @@ class Recorder:
             except NotKnown as reason:
                 self.skipped[path] = str(reason)
             except Exception as problem:  # such as from torch.func.vmap; the model's call must go on
-                self.skipped[path] = f"its vectors cannot be read: {' '.join(str(problem).split())}"
+                self.skipped[path] = f"its vectors cannot be read: {one_line(problem)}"
 
         return hook
 

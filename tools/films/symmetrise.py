@@ -156,7 +156,7 @@ def transfer(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
 def told_of(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
-    """Columns for trained blocks: error and angle to LayerNorm, asymmetry, and what kind of blocks these are.
+    """The table's columns on trained blocks: their kind, error, angle to LayerNorm, and `asymmetry`.
 
     parts: the parameters (S, …) of the S blocks. arm: the name of the variant.
     """
