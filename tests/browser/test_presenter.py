@@ -85,6 +85,21 @@ def test_the_figure_fills_the_screen(page):
         expect(page.locator(".tools")).to_be_visible()
 
 
+def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
+    """At the last stop of the scene “model”, whose text speaks of the table."""
+    stops = scenes()["model"].text.tour
+    page.set_viewport_size({"width": 1024, "height": 768})
+    present(page, f"/model?recording=trained&norm=9&progress=1&tour={len(stops)}")
+    rest(page, "p.root.matches('.with-table')")
+    assert page.locator(".view .figure").first.bounding_box()["height"] > 240
+    card = page.locator(".controls").bounding_box()
+    fields = page.locator(".controls :is(input, select):visible").all()
+    assert len(fields) == 2
+    for field in fields:
+        box = field.bounding_box()
+        assert box["x"] + box["width"] <= card["x"] + card["width"] and box["width"] > 100
+
+
 def test_a_clicker_leads_through_the_tour(page):
     present(page)
     page.keyboard.press("PageDown")
