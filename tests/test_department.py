@@ -147,3 +147,10 @@ def test_a_reader_who_pretends_to_be_many_is_one_client(server):
 
     guesses = [guess(number, "127.0.0.8") for number in range(80)]
     assert set(guesses) == {400, 429} and guess(1, "127.0.0.9") == 400
+
+
+def test_compose_reads_each_variable_of_the_recipe_and_of_the_example():
+    root = Path(__file__).parents[1]
+    example = re.sub(r"^#(?=[A-Z])", "", (root / ".env.example").read_text(), flags=re.M)
+    names = {*re.findall(r"^([A-Z_]+)=", SETTINGS + example, re.M)} - {"COMPOSE_PROFILES"}  # Compose's own
+    assert len(names) > 15 and names <= {*re.findall(r"\$\{([A-Z_]+):-", (root / "compose.yaml").read_text())}
