@@ -1,7 +1,8 @@
 """The convex hull of points, computed by Qhull: its vertices, and its boundary for drawing.
 
 Points may coincide, or lie on a line or in a plane, because everything is computed in the smallest affine
-subspace that contains them.
+subspace that contains them. All functions raise ValueError unless points are finite numbers of the given
+shape.
 """
 
 from dataclasses import dataclass
@@ -19,8 +20,7 @@ FLATNESS_TOLERANCE = 1e-10  # relative to the size of the set of points; thinner
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:
     """The indices, ascending, of the points that are not a convex combination of the other distinct points.
 
-    If several points coincide at a vertex, the indices of all of them are returned. Raises ValueError unless
-    the points are finite numbers (n, d).
+    If several points coincide at a vertex, the indices of all of them are returned.
     """
     distinct, copy_of = np.unique(_checked(points), axis=0, return_inverse=True)
     if not len(distinct):

@@ -1,7 +1,8 @@
 """The selectable keys of attention, and the largest attention weight that any query can give each key.
 
 A query q gives the key k the score ⟨q, k⟩, and selects the key with the highest score. Keys may coincide, or
-lie on a line or in a plane, in any dimension. assets/engine/selection.mjs mirrors this file.
+lie on a line or in a plane, in any dimension. A function of keys raises ValueError unless they are finite
+numbers (n, d). assets/engine/selection.mjs mirrors this file.
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Certificate:
 def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     """The certificate of key k: a query that selects it, or weights with which the other keys average to it.
 
-    By Farkas' lemma exactly one of these exists. Raises ValueError unless the keys are finite numbers (n, d).
+    By Farkas' lemma exactly one of these exists.
     """
     keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)

@@ -1,4 +1,4 @@
-"""Write the skeleton of a new scene: its folder, the test of its claims, and its line in the list of scenes.
+"""Write the skeleton of a new scene: its folder, the test of its claims, and its line in the course.
 
 Run `make scene SLUG=name`. The skeleton passes every check; docs/contributing.md tells the next steps.
 """
@@ -51,7 +51,7 @@ def check(slug: str, root: Path) -> None:
 
 
 def write(slug: str, root: Path = ROOT) -> list[str]:
-    """Write the skeleton of a scene into the checkout, and its line into the list of scenes.
+    """Write the skeleton of a scene into the checkout, and its line into the course (COURSE).
 
     Returns the paths of the written files. Raises WrongSlug.
     """

@@ -78,7 +78,8 @@ def effects(
              are recognised
     tell     is called with the number of finished forward passes; each batch takes n + 2 for n layers
 
-    Padding is left out. Raises NotKnown if a path leads to a module that is not a normalisation layer.
+    Padding is left out. Raises NotKnown if a path leads to a module that is not a normalisation layer, and
+    KeyError if it leads nowhere.
     """
     found = recognised(model, norms)
     changes = {path: {path: each} for path, each in found.items()} | {ALL_NORMS: found}

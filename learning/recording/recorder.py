@@ -61,7 +61,7 @@ def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
     return Recorder(model, **options).listening()
 
 
-def _told(line: str) -> None:
+def _print_line(line: str) -> None:
     """Print a line to stderr; if that is no terminal, only a line on a norm that was left out.
 
     In a terminal, the next line overwrites one on progress.
@@ -121,7 +121,7 @@ class Recorder:
                call of the model; and at the end, for each norm that was not recorded. By default the lines go
                to stderr; the first two only if that is a terminal
 
-    Padding that a mask marks is left out.
+    Padding that a mask marks is left out. Raises TypeError and ValueError as `record` says.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Recorder:
                 f"`record` takes a torch.nn.Module, got {type(model).__name__}: load the model first, or use "
                 "the command `normscape record`, which takes a name or a folder"
             )
-        self.vectors, self.seed, self.tell = int(vectors), seed, tell or _told
+        self.vectors, self.seed, self.tell = int(vectors), seed, tell or _print_line
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
         self.special: Collection[int] = frozenset()

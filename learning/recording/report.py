@@ -37,7 +37,7 @@ MAX_HEADING_CHARACTERS = 11  # in a line; longer headings are wrapped
 MAX_PATH_CHARACTERS = 34  # longer paths are cut at the start, because norms differ at the end
 
 
-def told(column: Column, value: Any) -> str:
+def formatted(column: Column, value: Any) -> str:
     """Format a value for a table; None, which means "not measured", becomes a dash."""
     if value is None:
         return "–"
@@ -62,7 +62,7 @@ def table(rows: Sequence[TableRow]) -> str:
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
     height = max(map(len, headings))
     cells = [[([""] * height + lines)[k - height] for lines in headings] for k in range(height)]
-    cells += [[_cut(told(column, row[column.name])) for column in shown] for row in rows]
+    cells += [[_cut(formatted(column, row[column.name])) for column in shown] for row in rows]
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
     left = [column.digits == "" for column in shown]
     return "\n".join(

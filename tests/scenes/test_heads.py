@@ -526,7 +526,7 @@ def test_the_losses_of_soft_heads_are_those_of_the_shipped_models(window, overla
     shape, weights = read_file(f"heads_{window}.safetensors", from_file)
     text, held = soft_heads.soft_texts()
     own = {name: w.astype(np.float32) for name, w in weights.items()}
-    now = soft_heads.told(
+    now = soft_heads.measured_losses(
         shape, own, text[:4096], held, shares=soft_heads.soft_shares(shape, window, overlap)
     )
     known = found("held", window=window, overlap=overlap)[0]

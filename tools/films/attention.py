@@ -38,7 +38,7 @@ def attention() -> None:
 def measured(name: str) -> list[dict[str, Any]]:
     """The rows of the table for the model `name`, a key of MODELS."""
     causal, rows = name == PRE_LN, []
-    for layer, examples in enumerate(heard(name)):
+    for layer, examples in enumerate(queries_and_keys(name)):
         queries, keys, _ = examples[0]
         found = [numbers(examples, head, causal=causal) for head in range(len(queries))]
         columns = {part: digits_of(np.array([each[part] for each in found])) for part in found[0]}
@@ -46,7 +46,7 @@ def measured(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def heard(name: str) -> list[list[Heads]]:
+def queries_and_keys(name: str) -> list[list[Heads]]:
     """Run a model on its text; returns, for each layer, a list of (queries, keys, sizes) per window of text.
 
     Queries and keys are (heads, n, d) for a window of n tokens. The sizes (n,) are the root mean squares by

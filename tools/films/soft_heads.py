@@ -41,10 +41,11 @@ def soft_heads() -> None:
     trained, layer    the numbers `said` and `most` of `regions` for this layer of the baseline, before or
                       after training
 
-    Rows of the first two kinds have the numbers that `told` returns. For the first seed, the models with
+    Rows of the first two kinds have the numbers of `measured_losses`. For the first seed, the models with
     SHIPPED_WINDOWS are written to films/.
     """
     text, held = soft_texts()
+    short = text[:SHORT_TEXT_CHARACTERS]
     shape = Shape("".join(sorted(set(text + held))), width=16, layers=2, window=64, heads=4)
     rows: list[dict[str, Any]] = []
     for seed in range(MODELS_PER_KIND):
@@ -52,7 +53,7 @@ def soft_heads() -> None:
             shares = soft_shares(shape, window, overlap)
             weights = learned(shape, text, seed=seed, steps=TRAINING_STEPS, rate=0.02, shares=shares)
             row = {"seed": seed, "window": window, "overlap": overlap}
-            rows.append(row | told(shape, weights, text, held, shares=shares))
+            rows.append(row | measured_losses(shape, weights, text, held, shares=shares))
             if seed == 0 and (window, overlap) in SHIPPED_WINDOWS:
                 write_model(f"heads_{window}", shape, weights, "a GPT of Normscape", TRAINING_STEPS)
             if not overlap:
@@ -60,11 +61,9 @@ def soft_heads() -> None:
                     rows += [{"seed": seed, "trained": taught} | each for each in regions(shape, own, held)]
         for surface in SURFACES:
             norm = surface_of(surface)
-            weights = learned(
-                shape, text[:SHORT_TEXT_CHARACTERS], seed=seed, steps=TRAINING_STEPS, rate=0.02, norm=norm
-            )
+            weights = learned(shape, short, seed=seed, steps=TRAINING_STEPS, rate=0.02, norm=norm)
             row = {"seed": seed, "surface": surface}
-            rows.append(row | told(shape, weights, text[:SHORT_TEXT_CHARACTERS], held, surface=surface))
+            rows.append(row | measured_losses(shape, weights, short, held, surface=surface))
         print(f"  soft heads: seed {seed}", flush=True)
         write_table("soft_heads", rows)
 
@@ -112,7 +111,7 @@ def surface_of(name: str, noise: Callable[[torch.Tensor], torch.Tensor] | None =
     return norm
 
 
-def told(
+def measured_losses(
     shape: Shape,
     weights: Mapping[str, np.ndarray],
     text: str,
@@ -132,8 +131,8 @@ def told(
     def trembling(x: torch.Tensor) -> torch.Tensor:
         return x + NOISE_SIZE * (x**2).mean().sqrt() * torch.randn(x.shape, generator=lot)
 
-    def loss(said: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
-        tokens = in_windows(shape, said)
+    def loss(read: str, noise: Callable[[torch.Tensor], torch.Tensor] | None = None) -> float:
+        tokens = in_windows(shape, read)
         reading = forward(
             shape, tensors, tokens, attend=causal, norm=surface_of(surface, noise), shares=shares
         )

@@ -25,11 +25,11 @@ def stored(film: Film, data: DataSet, *, half: bool) -> Film:
         film.weights.astype(np.float16 if half else np.float32).astype(np.float32),
     )
     labels, weight = network.answers(data.points, data.labels, np.ones(len(data.points)))
-    told = [
+    scores = [
         [score(network.logits(network.parts(flat), data.points), labels, weight) for flat in seed]
         for seed in weights
     ]
-    loss, accuracy = np.moveaxis(np.array(told), -1, 0)
+    loss, accuracy = np.moveaxis(np.array(scores), -1, 0)
     return replace(film, weights=weights, data=data, loss=loss, accuracy=accuracy, test_accuracy=None)
 
 

@@ -72,12 +72,14 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
     return {name: part.astype(np.float16).astype(np.float64) for name, part in found.items()}
 
 
-def far_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> list[float]:
+def mean_errors(
+    block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
+) -> list[float]:
     """The error of each trained block after `iterations`, averaged over the vectors x (N, d)."""
-    return told(errors(x, iterates(block, parts, x, iterations)[-1]))
+    return rounded_means(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
-def told(values: np.ndarray) -> list[float]:
+def rounded_means(values: np.ndarray) -> list[float]:
     """The means of `values` (seeds, vectors) over vectors, rounded for a table: one number per seed."""
     return np.atleast_1d(np.round(np.mean(values, -1), 5)).tolist()
 
@@ -94,7 +96,7 @@ def asymmetry(
     first = np.take_along_axis(x, order, -1)
     y, z = (iterates(block, parts, each, iterations)[-1] for each in (x, first))
     after = np.take_along_axis(y, np.broadcast_to(order, y.shape), -1)
-    return told(np.sqrt(np.mean((after - z) ** 2, -1)))
+    return rounded_means(np.sqrt(np.mean((after - z) ** 2, -1)))
 
 
 def imitations() -> Iterator[dict[str, Any]]:
@@ -102,7 +104,7 @@ def imitations() -> Iterator[dict[str, Any]]:
 
     The first rows are those of `imitation`, for each number of heads and of iterations. Then come those of
     `transfer`, for blocks that are tested on other kinds of vectors than they were trained on. The last rows
-    (`told_of`) are for each of BLOCK_VARIANTS.
+    (`block_columns`) are for each of BLOCK_VARIANTS.
     """
     pictures = tiles()[1]
     kinds = {
@@ -116,7 +118,7 @@ def imitations() -> Iterator[dict[str, Any]]:
     for iterations, (arm, options) in product(COMPARED_ITERATIONS, BLOCK_VARIANTS.items()):
         block = Symmetriser(**options, rounds=iterations if arm in UNSHARED_VARIANTS else 1)
         parts = {name: part[-1] for name, part in imitated(block, iterations).items()}
-        yield told_of(block, parts, iterations, kinds["gaussian"], arm)
+        yield block_columns(block, parts, iterations, kinds["gaussian"], arm)
     seen = np.asarray(pictures[:SHOWN_DIGITS], np.float16)
     (FOLDER / "symmetrise.safetensors").write_bytes(to_safetensors({"digits": seen}))
 
@@ -124,13 +126,13 @@ def imitations() -> Iterator[dict[str, Any]]:
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
     """The table row for blocks of one number of heads, trained with one number of iterations.
 
-    It has the columns of `told_of`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`), and
-    with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). Also
+    It has the columns of `block_columns`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`),
+    and with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). Also
     writes a file with the parameters of the block of median error, whose seed is `shown`, at all checkpoints.
     """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
-    row = told_of(block, parts, iterations, x, "ring")
+    row = block_columns(block, parts, iterations, x, "ring")
     middle = int(np.argsort(row["errors"])[BLOCKS_PER_KIND // 2])
     own = {name: part[:, middle] for name, part in film.items()}
     about = {"iterations": iterations, "seed": middle, "learned from": "gaussian"}
@@ -138,10 +140,10 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
     file.write_bytes(to_file(block, np.array(CHECKPOINT_STEPS), own, about))
     further = iterates(block, parts, x, MAX_ITERATIONS)[1:]
     return row | {
-        "after": [float(np.median(told(errors(x, y)))) for y in further],
+        "after": [float(np.median(rounded_means(errors(x, y)))) for y in further],
         "shown": middle,
-        "scale": [median_off(block, parts, iterations, f * x) for f in TEST_FACTORS],
-        "mean": [median_off(block, parts, iterations, x + (f - 1) * level) for f in TEST_FACTORS],
+        "scale": [median_error(block, parts, iterations, f * x) for f in TEST_FACTORS],
+        "mean": [median_error(block, parts, iterations, x + (f - 1) * level) for f in TEST_FACTORS],
     }
 
 
@@ -149,11 +151,11 @@ def transfer(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """The table row for blocks trained on vectors of `kind`: their mean errors on each set of `kinds`."""
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
-    used = {name: far_off(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}
+    used = {name: mean_errors(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}
     return {"learned": kind, "heads": block.heads, "iterations": COMPARED_ITERATIONS[0], "used": used}
 
 
-def told_of(
+def block_columns(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
     """The table's columns on trained blocks: their kind, error, angle to LayerNorm, and `asymmetry`.
@@ -162,15 +164,15 @@ def told_of(
     """
     y = iterates(block, parts, x, iterations)[-1]
     far = errors(x, y)
-    found = {"errors": told(far), "medians": np.round(np.median(far, -1), 5).tolist()}
-    found |= {"angles": told(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
+    found = {"errors": rounded_means(far), "medians": np.round(np.median(far, -1), 5).tolist()}
+    found |= {"angles": rounded_means(turned_by(x, y)), "asymmetry": asymmetry(block, parts, iterations, x)}
     own = {"arm": arm, "heads": block.heads, "iterations": iterations, "parameters": block.parameter_count}
     return own | found
 
 
-def median_off(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
-    """The median of `far_off` over the blocks."""
-    return round(float(np.median(far_off(block, parts, iterations, x))), 5)
+def median_error(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
+    """The median of `mean_errors` over the blocks."""
+    return round(float(np.median(mean_errors(block, parts, iterations, x))), 5)
 
 
 def symmetrise() -> None:

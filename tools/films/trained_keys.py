@@ -75,7 +75,7 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
     found: list[list[tuple[Array, Array]]] = [[] for _ in norms]
     size = model.config.hidden_size // model.config.num_attention_heads
     handles = [
-        norm.register_forward_hook(heard(model, maker, size, own))
+        norm.register_forward_hook(keys_hook(model, maker, size, own))
         for norm, maker, own in zip(norms, makers, found, strict=True)
     ]
     with torch.no_grad():
@@ -85,7 +85,7 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
     return found
 
 
-def heard(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
+def keys_hook(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
     """A forward hook for a norm: appends (vectors, keys) to `found`, for the norm's input, then its output.
 
     maker: the Linear that computes the keys of all heads. size: the width of a head.

@@ -22,7 +22,7 @@ from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
 from learning.recording.digest import Digest, from_digest
-from learning.recording.report import summary_columns, to_csv, told
+from learning.recording.report import formatted, summary_columns, to_csv
 from learning.recording.verdict import TOO_FEW, verdict
 
 SHIPPED = {
@@ -124,7 +124,8 @@ def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
     numbers = [column for column in analysis.COLUMNS if len(pairs) > 1 or column.name != "path"]
     lines = [[each.question, *answers] for each, *answers in zip(asked, *found, strict=True)]
     lines += [
-        [column.label, *[told(column, one.rows[k][column.name]) for one, k in pairs]] for column in numbers
+        [column.label, *[formatted(column, one.rows[k][column.name]) for one, k in pairs]]
+        for column in numbers
     ]
     abouts = [each.about for each in asked] + [each.about for each in numbers]
     path = pairs[0][0].rows[pairs[0][1]]["path"]
@@ -145,7 +146,10 @@ def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Ove
         title=f"All norms of {named(digest)}",
         columns=["norm, in the order of depth", *[column.label for column in others]],
         rows=[
-            [f"{k}: {told(name, row[name.name])}", *[told(column, row[column.name]) for column in others]]
+            [
+                f"{k}: {formatted(name, row[name.name])}",
+                *[formatted(column, row[column.name]) for column in others],
+            ]
             for k, row in enumerate(digest.rows, 1)
         ],
         abouts=[column.about for column in shown],

@@ -25,7 +25,7 @@ from learning.recording.analysis import (
 )
 from learning.recording.massive import places
 from learning.recording.recording import Recording
-from learning.recording.report import text, to_csv, to_json, told
+from learning.recording.report import formatted, text, to_csv, to_json
 from learning.recording.verdict import verdict
 from tests.geometry.closed_forms import semi_axes
 from tests.learning.recording.norms import norm, recording
@@ -299,7 +299,7 @@ def test_a_report_has_every_number_and_its_definition():
     assert [float(line["turn"]) for line in lines] == [each["turn"] for each in rows]
     shown = text("mine", rows, ["x: no norm"])
     assert "h.0.ln_1" in shown and "Not recorded: x: no norm" in shown
-    assert all(told(column, rows[0][column.name]) for column in COLUMNS)
+    assert all(formatted(column, rows[0][column.name]) for column in COLUMNS)
 
 
 def with_a_massive_one(n=200, d=16):
