@@ -391,6 +391,6 @@ def of_trained(table: Sequence[Mapping[str, Any]], choices: Choices) -> Facts:
         ("neurons off, %", *both("off", 100, 0)),
         ("entropy of sign patterns, bits", *both("bits", 1, 2)),
         *lost,
-        ("least error in y from the hidden layer, %", *both("back", 100, 0)),
+        ("y from the hidden layer: error of the best affine map, %", *both("back", 100, 0)),
     ]
     return Facts("Medians of 8 seeds, before training → after", ("", *(f"{k} ×" for k in EXPANSIONS)), lines)
