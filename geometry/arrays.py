@@ -168,7 +168,7 @@ def index_groups(groups: Any, name: str) -> tuple[tuple[int, ...], ...]:
 
 
 def members(values: Any, kind: Any, what: str) -> tuple[Any, ...]:
-    """Convert `values` to a tuple. Raises ValueError with the message `what` if one is not of this kind."""
+    """`values` as a tuple. Raises ValueError, with the message `what`, if one is no instance of `kind`."""
     try:
         found = tuple(values)
     except TypeError:

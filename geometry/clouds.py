@@ -156,7 +156,10 @@ def half_net(sign: int) -> tuple[Array, Array]:
 
 
 def face_net(half: float, sign: int) -> tuple[Array, Array]:
-    """The grid lines of a face of the cube [−half, half]³, as one line with gaps: z = half·sign, sign ±1."""
+    """The grid lines of the face z = sign·half of the cube [−half, half]³, as one line with gaps.
+
+    `sign` is 1 for the upper face, −1 for the lower one.
+    """
     ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
     return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
 

@@ -37,8 +37,8 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     The image is that under the ReLU layer with weights W and biases b, and each x lies on a sphere around the
     origin. APART: no other point has the same image. SHARED: some other points have it. COLLAPSED: all points
     of the piece have it. The answer is exact if the null space of the piece has at most one dimension; points
-    that share an image are then mirror images. If it has more, but not all, dimensions, whole circles share
-    an image, and each point counts as SHARED.
+    that share an image are then mirror images. If it has more, but not all, dimensions, the points of a
+    circle that lie in the piece share an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):

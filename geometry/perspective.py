@@ -13,7 +13,7 @@ MIN_EYE_DISTANCE = 1e-3
 
 
 def sides(forward: Array) -> Array:
-    """Two unit vectors (2, 3) that point right and up in a view along the direction `forward`.
+    """Two unit vectors (2, 3) that point right and up in a view along the unit vector `forward` (3,).
 
     The third axis of space points up. In a view from straight above or below, right is the first axis.
     """

@@ -32,17 +32,20 @@ OPTIONAL = ("images", "test_accuracy")
 class Film:
     """A stored training run: weights of S networks, which differ in their seeds, at T checkpoints.
 
+    network         the architecture, a `models.Model`
+    data            the data on which all networks are trained
     steps           (T,) the training step of each checkpoint, increasing
     weights         (S, T, P) float32, where P is the number of a network's parameters
     loss, accuracy  (S, T)
     ended           for each seed the reason if its training ended early, otherwise ""
+    settings        the settings of the training by name: texts, finite numbers, or None
     test_accuracy   (S, T), or None without test data
 
-    All networks are trained on `data`. For a seed that diverged, its last good checkpoint is repeated. Raises
-    FileError if an array has a shape that does not fit, or numbers out of range.
+    For a seed that diverged, its last good checkpoint is repeated. Raises FileError if an array has a shape
+    that does not fit, or numbers out of range.
     """
 
-    network: Any  # a `models.Model`
+    network: Any
     data: DataSet
     steps: Array
     weights: Array

@@ -27,7 +27,7 @@ def learned(
     The learning rate is the product of `rate`, a factor that rises linearly to 1 in the first WARMUP_STEPS
     steps, and a factor that falls from 1 to 0 along a cosine. norm, shares: as in `language.forward`. The
     same arguments give the same weights. Raises ValueError unless the text has more than `shape.window`
-    characters.
+    characters, all of which are in `shape.characters`.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")

@@ -51,7 +51,7 @@ class Reduced:
     defines them; the last is the length of the vector's part outside these directions. `gain` is the matrix
     that maps them to the three drawn coordinates after the gain γ. `shift` holds the drawn coordinates of the
     shift β. For d = 2 there is no direction b, and the coordinate along b is 0. For a GroupNorm all fields
-    describe its first group.
+    describe its first group. `position` and `token` are as in `Norm`.
     """
 
     kind: str
@@ -231,7 +231,7 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
 
 
 def is_digest(data: bytes) -> bool:
-    """Whether the metadata of a safetensors file call it a digest. Raises FileError for any other format."""
+    """Whether the metadata of a safetensors file call it a digest. Raises FileError for any other file."""
     return from_safetensors(data)[1].get("format") == FORMAT
 
 
