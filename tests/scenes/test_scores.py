@@ -426,9 +426,7 @@ CLAIMS = {
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
     "No, mostly more. In the 502 heads of these four models the standard deviation of the divided scores is between 0.65 and 19.9, and below 1 in only 12 of them. Its medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
     "**centred**: the mean of each vector is subtracted from it.": whole_vectors,
-    "The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. "
-    r"In a transformer the **power a** is $\frac12$. The dashed curves are the exact laws for "
-    r"independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
+    r"The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. In a transformer the **power a** is $\frac12$. The dashed curves are the exact densities for independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
     r"The **entropy** of the weights is $\ln 32 = 3.47$ if all keys get the same weight, and 0 if one key gets all.": numbers_of_the_picture,
     "into half of them with a plus and half with a minus. Each coordinate keeps the variance 1.": components_keep_their_variance,

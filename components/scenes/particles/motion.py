@@ -52,14 +52,12 @@ def times() -> np.ndarray:
 
 
 def sliders() -> tuple[Parameter, ...]:
-    turn = "in degrees; 180 is the sign −1 in the plane"
+    turn = "in degrees; in the plane, 180 is the matrix −1"
     return (
         Parameter("beta", "β", 9, 0.1, 40, scale="log", symbol="β", about="how sharply attention chooses"),
         Parameter("values", "turn of V", 0, -180, 180, 3, symbol="V", about=turn, folded=True),
         Parameter("scores", "turn of K", 0, -180, 180, 3, symbol="K", about=turn, folded=True),
-        Parameter(
-            "time", "log₁₀ of the time", 0.6, FIRST, LAST, 0.01, about="how long attention has moved them"
-        ),
+        Parameter("time", "log₁₀ of the time", 0.6, FIRST, LAST, 0.01, about="how long attention has acted"),
     )
 
 

@@ -109,7 +109,9 @@ def build(choices: Choices, table: Sequence[TableRow]) -> Recipe:
     )
     return Recipe(
         stages=("stream", "norm"),
-        parameters=(Parameter("block", "block", BLOCKS, 0, BLOCKS, 1, about="that the token has passed"),),
+        parameters=(
+            Parameter("block", "block", BLOCKS, 0, BLOCKS, 1, about="blocks that the token has passed"),
+        ),
         clouds=(*path_clouds, *upper[0], *lower[0]),
         views=(path, upper[1], lower[1]),
         formula=FORMULAS[kind],

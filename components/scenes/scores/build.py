@@ -262,7 +262,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
     title = f"Of a million random k in {d} coordinates, ρ = 0, within θ"
     shares, numbers = nearer("nearer", d, title)
     if heads > 1:
-        wide, more = nearer("nearer in all", heads * d, f"The same in {heads * d} coordinates")
+        wide, more = nearer("nearer in all", heads * d, f"The same in all {heads * d} coordinates")
         shares, numbers = (*shares, *wide), (*numbers, *more)
     if d == 1:  # after centring nothing has a direction
         numbers = ()
@@ -325,11 +325,13 @@ def spread(drawn: Cloud, d: int, heads: int) -> tuple[Clouds, View]:
     grid, span = np.linspace(-1, 1, 400), (-1.0, 1.0)
     area = PAIRS * (span[1] - span[0]) / COSINE_BINS
 
-    parts = law("law", "sphere", grid, cosine_laws(d), area, f"exact in {d}, ρ = 0", dash="dash", size=4)
+    parts = law(
+        "law", "sphere", grid, cosine_laws(d), area, f"exact, {d} coordinates, ρ = 0", dash="dash", size=4
+    )
     high = max(most(stage[:, 1], span, COSINE_BINS) for stage in drawn.stages({"rho": 0.0}))
     if heads > 1:
         whole = cosine_laws(heads * d)
-        parts += law("whole", "axis", grid, whole, area, f"in all {heads * d}", dash="dot", size=4)
+        parts += law("whole", "axis", grid, whole, area, f"all {heads * d} coordinates", dash="dot", size=4)
         high = max(high, area * float(cosine_density(np.zeros(1), heads * d)[0]))
     cosine = Affine(np.zeros((1, 1)), Entries([np.pi / 2], {"theta": np.radians([1.0])}))
     now = Branches((Pipeline((cosine, Pointwise("sin"))), Pipeline(())), "concat")
@@ -394,7 +396,7 @@ def facts() -> Facts:
         "variance on the sphere",
         "standard deviation of the cosine",
         "middle half of the angles",
-        "within 60°",
+        "keys within 60°",
     )
     return Facts("Exact, for ρ = 0", columns, [fact(d) for d in DIMENSIONS])
 

@@ -75,7 +75,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
             ),
             View(
                 "curve",
-                f"The same in {d} dimensions, against the number of keys",
+                f"The row of {d} dimensions, by the number of keys",
                 (*curve, on_curve),
                 ((0.2, 2.83), (-11, 107)),
                 2,
