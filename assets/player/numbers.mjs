@@ -40,6 +40,9 @@ const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pi
 // a smaller distance between two clouds that should coincide counts as a rounding error
 const DISTANCE_TOLERANCE = 1e-6;
 
+const MANY_ZEROS = 3; // so many zeros after the point are not shown
+const ROUNDING_ERROR = 1e-12; // smaller numbers are shown as 0
+
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
 /** Typeset the numbers in a text: 2e-05 becomes 2·10⁻⁵, -1 becomes −1, -0.00 becomes 0.00.
@@ -54,11 +57,16 @@ export const typeset = (text) =>
     .replace(/^-(?=\d)/, "−");
 
 /** A number as text, "—" for NaN; large numbers with a power of ten. @param {number} x @param {number | null}
- * [digits] the number of digits after the decimal point; by default three, or five for numbers below 0.01,
- * and "0" for numbers that would have only zeros */
+ * [digits] the number of digits after the decimal point: if these were three or more zeros, a power of ten
+ * instead; by default three digits, or five for numbers below 0.01, and "0" for numbers that would have only
+ * zeros */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
+  if (digits !== null && digits >= MANY_ZEROS && Number(x.toFixed(digits)) === 0) {
+    if (size < ROUNDING_ERROR) return size ? "≈ 0" : "0";
+    return typeset(x.toExponential(1));
+  }
   if (digits !== null) return typeset(size >= 1e6 ? x.toExponential(1) : x.toFixed(digits));
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }

@@ -72,9 +72,14 @@ def test_numbers_have_their_digits_and_units(node):
         (2_340_000, None, "2.34·10⁶"),
         (-2_340_000, None, "−2.34·10⁶"),
         (5_855_872.5, 2, "5.9·10⁶"),
+        (4.31e-6, 4, "4.3·10⁻⁶"),
+        (-4e-4, 3, "−4.0·10⁻⁴"),
+        (6e-4, 3, "0.001"),
+        (1e-17, 4, "≈ 0"),
+        (0, 4, "0"),
     ],
 )
-def test_no_number_is_a_nought_below_nought_or_has_an_e(node, value, digits, word):
+def test_no_number_is_a_nought_below_nought_or_has_an_e_or_many_noughts(node, value, digits, word):
     assert words(node, Number("n", "x", Row((0.0, 0.0), offset=value), digits=digits)) == [word]
 
 
