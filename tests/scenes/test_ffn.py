@@ -576,8 +576,7 @@ CLAIMS = {
     "With 9 neurons on the circle the hidden layer keeps $y$ and $-y$ apart, and the answers do not. A *spread* is the root mean square distance of all images from their mean. In the hidden layer the images of $y$ and $-y$ lie 1.84 spreads apart, of 2 at most. Their answers lie 0.02 spreads apart.": nothing_lost_with_nine,
     "for all of them. The shift of the first picture takes 9 % of the circle to one point. At half the length it would take 53 %, at twice the length nothing.": other_lengths,
     "Pink points lie on an axis; another point has landed on each of them. Both black arcs are at the origin.": against_the_planes,
-    "? Without a tilt, at shift −1, the neurons are on in three arcs that do not meet. How much of the circle is kept "
-    "apart? - three quarters of it - one quarter - * nothing 25 % has gone to the origin.": one_at_a_time,
+    "? Suppose no tilt and shift −1: the neurons are on in three arcs that do not meet. How much of the circle is kept apart? - three quarters of it - one quarter - * nothing 25 % has gone to the origin.": one_at_a_time,
     "? At shift 0.75 each neuron is still off on a part of the circle.": zeros_without_a_loss,
     "At every point two neurons or more are on, and two see the whole plane of the circle. Look at the curves: each is flat somewhere, but never two at the same angle.": zeros_without_a_loss,
     "Half of all numbers are zeros, and nothing is lost: $W_2$ brings back the whole circle. Move the shift below 0. Down to −0.56 still nothing is lost; then points turn pink, and from about −1.07 on some are black.": a_mirror_image,
