@@ -373,7 +373,7 @@ CLAIMS = {
     "with post-LN it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "but the gradient at all 16 tokens together does not.": of_all_tokens,
-    "In medians of 20 seeds it is 1.25, and 99.9 % of its square belongs to the first token.": of_all_tokens,
+    "Its ratio is 1.25, and 99.9 % of its square belongs to the first token (medians of 20 seeds).": of_all_tokens,
     "no weight is larger than 0.063 (median), hardly more than 1/16.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,

@@ -434,7 +434,7 @@ CLAIMS = {
     r"\cdot k$ has variance 1": products,
     "has variance 1, and their sum has variance $d_k$.": variance_is_d,
     "A variance of 1 for each coordinate is not enough.": correlated_variance,
-    "On the sphere with $d_k = 64$, a query along one key has the cosine 1 with this key, and a cosine above 0.5 with only about 13 of a million random keys.": a_dozen,
+    "On the sphere with $d_k = 64$, a query along one key has the cosine 1 with this key. Of a million random keys, only about 13 have a cosine above 0.5 with this query.": a_dozen,
     r"So the standard deviation of the scores is $\sqrt{d_k}$. Divided by $\sqrt{d_k}$, the scores have the standard deviation 1 for every $d_k$.": variance_is_d,
     r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density $$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ and the variance $1/m$. So the variance of the score is $d_k^2 / (d_k - 1)$. For $d_k = 64$ that is 65.0, hardly more than the 64 without LayerNorm.": the_density,
     r"On the sphere with $d_k = 64$, the mean entropy for 32 random keys is 0.50 without the division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,

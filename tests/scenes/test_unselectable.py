@@ -251,7 +251,7 @@ CLAIMS = {
     "Efron found this number in 1965 for $d = 2$ and $d = 3$,": low_dimensions,
     "Of many random keys in few dimensions, most never get the best score, whatever the query. From three dimensions on, LayerNorm without ε lets every key win.": most_in_few_dimensions,
     "Each number is the mean of 100 sets;": a_mean_of_100_sets,
-    "opens the first of its 100 sets as a picture of single keys, if $d$ is at most 4 and $n$ at most 200.": opens,
+    "If $d$ is at most 4 and $n$ at most 200, a click on a cell (or the Enter key) opens the first of its 100 sets as a picture of single keys.": opens,
     "The narrow bars are two standard errors of the mean up and down": bars,
     "The wide, faint bars show how much single sets differ: one standard deviation up and down.": bars,
     "The stages apply the steps of LayerNorm": test_a_cell_says_its_row_at_every_stage,
@@ -269,5 +269,5 @@ CLAIMS = {
     "at most $1/(1 + e^H)$. Here $H$ is the entropy of the most even average": largest_weight,
     "With scaling alone, as in RMSNorm, all 63 cells are at 0 too": scaling_alone,
     "As well as chance allows. The first two stages have 126 cells: 63 without a norm and 63 centred. In 88 of them the 100 sets do not all have the same count, so the mean has a standard error. Divide the distance of each mean from the law by its standard error. The squares of these 88 quotients have the mean 1.02; chance alone would give about 1. The largest quotient is 3.4.": how_near,
-    r"From 5 on, with $\varepsilon = 10^{-5}$ and up to 500 keys: there none is lost in our sets. In 4 dimensions at most 0.012 % are lost (mean of 100 sets). A larger $\varepsilon$ matters in more dimensions.": from_which_dimension,
+    r"From 5 on: with $\varepsilon = 10^{-5}$ and up to 500 keys, none was lost in our sets. In 4 dimensions at most 0.012 % are lost (mean of 100 sets). A larger $\varepsilon$ matters in more dimensions.": from_which_dimension,
 }
