@@ -94,11 +94,16 @@ def above(path: str) -> list[str]:
 
 def _cached_tokens(cache: Any) -> int | None:
     """The number of tokens in a key–value cache of transformers; None for another object, or none."""
-    if hasattr(cache, "get_seq_length"):
-        return int(cache.get_seq_length())
     try:
+        if hasattr(cache, "get_seq_length"):
+            return int(cache.get_seq_length())
         return int(cache[0][0].shape[-2])  # older: keys and values (batch, heads, n, d) of each layer
-    except (TypeError, IndexError, AttributeError):
+    except (
+        TypeError,
+        IndexError,
+        AttributeError,
+        ValueError,
+    ):  # ValueError: a cache without attention layers
         return None
 
 

@@ -10,6 +10,7 @@ file does not import PyTorch: it uses only methods of the module and of the tens
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ EPS_ATTRIBUTES = ("eps", "variance_epsilon", "epsilon", "norm_eps")  # names tha
 NORM_ATTRIBUTE = re.compile(r"(.*norm|ln)_?(\d+|f|final)?")  # attributes that hold norms
 PROBE_MEAN = 0.7  # mean of the vectors on which a module is tried
 MIN_PROBE_SCALE = 1e-3  # two of these vectors are scaled by √ε, but at least by this
+GATED = "it takes a second tensor, such as a gate, by which its input or output is multiplied"
 MAX_OUTPUT_ROUNDINGS = 32  # allowed error of an output, in machine epsilons of the largest output
 
 
@@ -100,6 +102,8 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 def _recognised(path: str, module: Any, like: Any) -> Known:
     """The norm that a module computes. Raises NotKnown if it is no LayerNorm, RMSNorm or GroupNorm."""
     inner = [type(each).__name__ for each in module.children()]
+    if _needs_second_input(module):
+        raise NotKnown(GATED)
     axes = _axes(module)
     if not axes:
         raise NotKnown("no parameter and no attribute says on how many coordinates it acts")
@@ -167,6 +171,16 @@ def _is_called_a_norm(module: Any) -> bool:
 def _is_other_norm(module: Any) -> bool:
     name = type(module).__name__.lower()
     return "batch" in name or "instance" in name
+
+
+def _needs_second_input(module: Any) -> bool:
+    """Whether a module cannot be called with one input alone, as a gated norm of Qwen3-Next cannot."""
+    try:
+        given = inspect.signature(module.forward).parameters.values()
+    except (TypeError, ValueError):  # compiled code may have no signature
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.default is each.empty and each.kind in positional for each in given) > 1
 
 
 def _has_buffers(module: Any) -> bool:

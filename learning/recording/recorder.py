@@ -23,7 +23,7 @@ from geometry.arrays import shown
 from learning.file_error import one_line
 from learning.recording.digest import REDUCED, save
 from learning.recording.enclosing import Enclosing, above
-from learning.recording.known import Known, NotKnown, agrees, as_float64, known
+from learning.recording.known import GATED, Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
 from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
@@ -47,6 +47,7 @@ Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
 NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm"
+NOT_ALONE = "its output is not that of the norm alone"
 LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
@@ -307,14 +308,16 @@ class Recorder:
                 )
                 return
             try:
-                x: Any = next((each for each in (*args, *kwargs.values()) if hasattr(each, "detach")), None)
+                given: list[Any] = [each for each in (*args, *kwargs.values()) if hasattr(each, "detach")]
+                x: Any = given[0] if given else None
                 if getattr(x, "is_nested", False):  # sequences of different lengths
                     for one, made in zip(x.unbind(), output.unbind(), strict=True):
                         self._take((path, call), recognised, one, made)
                 else:
                     self._take((path, call), recognised, x, output)
             except NotKnown as reason:
-                self.skipped[path] = str(reason)
+                gated = f"{reason}: {GATED}" if str(reason) == NOT_ALONE and len(given) > 1 else str(reason)
+                self.skipped[path] = gated
             except Exception as problem:  # such as from torch.func.vmap; the model's call must go on
                 self.skipped[path] = f"its vectors cannot be read: {one_line(problem)}"
 
@@ -333,7 +336,7 @@ class Recorder:
             finite = vectors.isfinite().all(-1).nonzero()[:OUTPUT_CHECK_VECTORS, 0]
             tried = vectors[finite]
             if len(finite) and not agrees(recognised.norm, as_float64(tried), made[finite], tried.dtype):
-                raise NotKnown("its output is not that of the norm alone")
+                raise NotKnown(NOT_ALONE)
             self.checked |= {place} if len(finite) else set()
         if not self.keeps:
             self.counted[place] += len(vectors)

@@ -104,6 +104,59 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
     assert line.startswith("ln_1: its output is not that of LayerNorm, RMSNorm or GroupNorm")
 
 
+@pytest.mark.servers
+def test_gated_norms_of_transformers_are_named_with_the_reason():
+    """Mamba-2's multiplies its input by silu(gate), that of Qwen3-Next its output; neither is recorded."""
+    import transformers
+
+    small = {"vocab_size": 64, "hidden_size": 16}
+    mamba = transformers.Mamba2Config(
+        **small, num_heads=4, head_dim=8, state_size=8, num_hidden_layers=1, n_groups=1, chunk_size=4
+    )
+    linear = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 8}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8, "linear_value_head_dim": 8}
+    experts = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}
+    experts["shared_expert_intermediate_size"] = 8
+    qwen = transformers.Qwen3NextConfig(
+        **small,
+        **linear,
+        **heads,
+        **experts,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        layer_types=["linear_attention", "full_attention"],
+    )
+    gate = "it takes a second tensor, such as a gate, by which its input or output is multiplied"
+    for config, line, recorded in (
+        (mamba, f"layers.0.mixer.norm: its output is not that of the norm alone: {gate}", "layers.0.norm"),
+        (qwen, f"layers.0.linear_attn.norm: {gate}", "layers.0.input_layernorm"),
+    ):
+        model = transformers.AutoModel.from_config(config).eval()
+        with record(model) as seen, torch.no_grad():
+            model(torch.arange(3, 15)[None])
+        assert seen.recording.skipped == (line,) and seen.recording.norms[0].path == recorded
+
+
+class CacheWithoutTokens:
+    def get_seq_length(self):
+        raise ValueError("this cache has no attention layers")
+
+
+class Cached(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(D)
+
+    def forward(self, input_ids, past_key_values=None):
+        return self.norm(some(*input_ids.shape, D))
+
+
+def test_a_cache_that_cannot_count_its_tokens_breaks_nothing():
+    with record(model := Cached()) as seen:
+        model(torch.arange(5)[None], past_key_values=CacheWithoutTokens())
+    assert list(seen.recording.norms[0].position) == [0, 1, 2, 3, 4]
+
+
 class Holder:
     """An object with a tensor that `copy.deepcopy` refuses, because it is computed from another."""
 
