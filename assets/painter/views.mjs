@@ -51,11 +51,12 @@ export function legend(view) {
     const words =
       scale === "cyclic"
         ? title
-        : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join(" … ")}`;
+        : `${title}: ${[low, high].map((x) => readable(x).replace("-", "−")).join("\u00a0…\u00a0")}`;
     const bar = h("span", { className: "bar", style: `background: linear-gradient(to right, ${steps})` });
     return [h("li", { "data-layer": l }, bar, h("span", {}, words))];
   });
-  return h("ul", { className: "legend" }, ...items);
+  const onField = view.layers.some(({ draws }) => draws === "field");
+  return h("ul", { className: onField ? "legend on-field" : "legend" }, ...items);
 }
 
 /** The initial camera of a view. @param {import("../engine/engine.mjs").View} view */

@@ -116,7 +116,7 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
         parts.append(draw(name, Line, ROLES[name], FLAT, shape, title, size=4, dash=DASHES[name]))
         parts.append(draw(f"{name} starts", Line, ROLES[name], FLAT, clouds.segments(ends), size=1.5))
     guides, layers = split(*parts)
-    return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.93, 1.0)), guides
+    return graph("depths", "", layers, ("depth", 0.7, 4.3), ("test accuracy", 0.94, 0.99)), guides
 
 
 def table(film: Film, accuracy_rows: Rows) -> Facts:
