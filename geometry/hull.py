@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-FLATNESS_TOLERANCE = 1e-10  # relative to the size of the set of points; thinner is a rounding error
+FLATNESS_TOLERANCE = 1e-10  # relative to the size of the set of points; a smaller extent is a rounding error
 
 
 def vertices(points: Float[Array, "n d"]) -> Int[Array, "k"]:

@@ -16,11 +16,11 @@ Array = np.ndarray
 LEAD_TOLERANCE = 1e-12  # relative to the size of the keys; smaller margins are rounding errors
 CONVERGED_GAIN = 1e-20  # Newton's method ends if the next step would gain less
 FULL_STEP_GAIN = 1e-9  # if the gain is smaller, a full step is taken, because rounding hides its gain
-# relative to the mean curvature; a smaller one counts as 0
+# added curvature, relative to the mean; keeps the system solvable if the keys lie in a subspace
 CURVATURE_FLOOR = 1e-12
 WEIGHT_FLOOR = 1e-10  # smaller weights count as 0: on the edge of a hull the most even weights are a limit
-# of Newton's and of Wolfe's method; Newton's needs fewer: at the edge of a hull each step gains a factor e,
-# elsewhere convergence is quadratic
+# of Newton's and of Wolfe's method, more than they need: at the edge of a hull each Newton step gains a
+# factor e, elsewhere convergence is quadratic
 MAX_STEPS = 100
 
 

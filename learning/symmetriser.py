@@ -30,7 +30,7 @@ SPREAD = 2.0  # the factor s of a random vector is 1/SPREAD … SPREAD, log-unif
 AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
 STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom
 MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
-TINY = 1e-12  # far below the square of any size that occurs
+TINY = 1e-12  # far below the squares of all standard deviations that occur
 
 
 @dataclass(frozen=True)

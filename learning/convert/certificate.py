@@ -32,7 +32,9 @@ SIZES = {  # sizes of a model that limit its inputs, with the entries of a confi
     "context length": ("max_position_embeddings", "max_target_positions"),
     "image size": ("image_size",),
 }
-MAX_FOLD_ERROR = 1e-10  # share of the largest output; in float64, before weights are rounded
+# in float64, before weights are rounded: of outputs, as a share of the largest; of means, of the largest
+# number in the input of a norm
+MAX_FOLD_ERROR = 1e-10
 
 
 @dataclass

@@ -12,7 +12,7 @@ from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, Tab
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
-MIN_VECTORS = 20  # of fewer vectors the 95th percentile is practically the largest
+MIN_VECTORS = 20  # with fewer vectors, the 95th percentile is practically the maximum
 TOO_FEW = "no verdict: "  # begins the answer to a question about vectors if a norm has fewer
 ROUNDING = 1e-10  # a smaller share of energy counts as zero
 

@@ -27,7 +27,7 @@ from learning.recording.recording import MAX_VECTORS
 from learning.shipped import FOLDER
 
 VECTORS_SHOWN = 10_000  # vectors of all norms of a model together, so that a file has at most 400 kB
-MOST_SHOWN = 500  # vectors at most of one norm
+MOST_SHOWN = 500  # largest number of vectors of one norm
 TOKENS = 2048
 # Schwaller et al. 2021, Extraction of organic chemistry grammar from unsupervised learning of reactions
 SMILES = (
