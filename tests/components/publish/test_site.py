@@ -57,6 +57,15 @@ def test_one_change_of_any_choice_is_there(scene):
     assert not [c for c in offered if c["kind"] in ("typed", "whole", "result")]
 
 
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_no_question_needs_an_option_that_the_site_lacks(scene):
+    there = {each["name"]: each["options"] for each in site.offered(scene, list(site.variants(scene)))}
+    lists = [c for c in scene.choices if isinstance(c, Choice | Several)]
+    lacking = {label for c in lists for value, label in c.options.items() if value not in there[c.name]}
+    asked = " ".join(question for question, _ in scene.text.questions)
+    assert [label for label in lacking if f"“{label}”" in asked or f"<strong>{label}<" in asked] == []
+
+
 def test_the_site_holds_every_recorded_model_and_each_of_its_strips():
     scene = scenes()["model"]
     keys = {key(scene, chosen) for chosen in site.variants(scene)}
