@@ -264,8 +264,8 @@ class Figure(anywidget.AnyWidget):
 def _element(state: State) -> str:
     """HTML of the scene's element with a still picture, as in an embed; the player adds the live figure."""
     data = facts(state.scene, **plain.figure(state))
-    told = state.scene.json()["choices"]
-    return written(plain.body(state.scene, state, data, told=told, tag=html.Section, folded=False))
+    choices = state.scene.json()["choices"]
+    return written(plain.body(state.scene, state, data, choices=choices, tag=html.Section, folded=False))
 
 
 def _packed(value: Any) -> bytes:

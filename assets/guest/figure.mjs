@@ -41,7 +41,7 @@ export class Figure {
     /** @type {Props} */ this.props = {};
     // Properties that the figure has not adopted yet. If one was refused, all of them are tried again
     // together with the next properties
-    /** @type {State} */ this.owed = {};
+    /** @type {State} */ this.pending = {};
     /** @type {Player | null} */ this.player = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
     /** @type {Promise<void>} */ this.queue = Promise.resolve();
@@ -84,7 +84,7 @@ export class Figure {
     this.player?.close();
     this.player = null;
     this.binding.fresh = true;
-    this.owed = asked;
+    this.pending = asked;
     const search = new URLSearchParams({
       ...query(asked),
       ...(controls ? { controls: controls.join(",") || "0" } : {}),
@@ -105,16 +105,16 @@ export class Figure {
     await player.start();
     const wrong = player.recipe && unknownParameter(asked, player);
     if (wrong) return this.#refuse(wrong);
-    this.owed = {};
+    this.pending = {};
   }
 
   /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
-   * figure, and the properties stay `owed`. @param {State} news */
+   * figure, and the properties stay `pending`. @param {State} news */
   async #apply(news) {
     const { player } = this;
-    const asked = { ...this.owed, ...news };
+    const asked = { ...this.pending, ...news };
     if (!player?.recipe) return this.#open(asked);
-    this.owed = asked;
+    this.pending = asked;
     if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
     const { choices, ...rest } = asked;
     const { state, wrong } = read(query(rest), player.recipe);
@@ -127,7 +127,7 @@ export class Figure {
       player.seek(state.progress);
     }
     if (asked.camera !== undefined) player.fly(state.camera);
-    this.owed = {};
+    this.pending = {};
     this.#allow();
   }
 
@@ -178,7 +178,7 @@ export class Figure {
    * adopted yet. */
   #report() {
     const state = this.#state;
-    const news = state && !Object.keys(this.owed).length && this.binding.told(state);
+    const news = state && !Object.keys(this.pending).length && this.binding.told(state);
     if (news) this.tell(news);
   }
 

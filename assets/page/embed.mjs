@@ -15,7 +15,7 @@ shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
-/** @type {Record<string, string> | null} the state that the host has set */ let owed = null;
+/** @type {Record<string, string> | null} the state that the host has set */ let hostState = null;
 
 /** Load the player's modules, the recipe and Plotly, all at the same time. Does nothing if this has begun
  * already; after a failure the next call tries again. */
@@ -60,7 +60,7 @@ root.addEventListener(
   "normscape:ready",
   () => {
     const [player] = shared.normscape.players;
-    if (owed) player.go(owed);
+    if (hostState) player.go(hostState);
     else if (root.dataset.autoplay && !prefersReducedMotion()) player.play();
   },
   { once: true },
@@ -91,9 +91,9 @@ if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(
 /** Move the figure to a state, as a stop of a tour does; if it is not ready yet, as soon as it is.
  * @param {object} state */
 function set(state) {
-  owed = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
+  hostState = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
   const [player] = shared.normscape.players;
-  if (player?.ready) player.go(owed);
+  if (player?.ready) player.go(hostState);
   else load();
 }
 

@@ -15,9 +15,9 @@ import { legible } from "../engine/crowds.mjs";
 import { IDENTITY_ZOOM, widened } from "../engine/perspective.mjs";
 import { resolve } from "./colors.mjs";
 
-// a figure whose smaller side has at least this many pixels draws points in their own size
+// a 3D figure whose smaller side has at least this many pixels, at scale 1, draws points in their own size
 const FULL_SIZE_PX = 420;
-const MIN_POINT_SCALE = 0.65; // in a small figure points are at most this much smaller
+const MIN_POINT_SCALE = 0.65; // the smallest factor on the sizes of points in a smaller figure, at scale 1
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
 const DOT_GAP = "\u2002"; // an en space: a count begins beside its dot
 
@@ -48,7 +48,7 @@ export function pointScale({ gd, scale }) {
   return scale * Math.max(MIN_POINT_SCALE, Math.min(1, fullSize));
 }
 
-/** Enlarge, in place, the texts, margins, lines and points of Plotly's traces and layout, but for points in
+/** Enlarge, in place, the texts, margins, lines and points of Plotly's traces and layout; not the points in
  * 3D, which the shaders enlarge. @param {Trace[]} data @param {Record<string, any>} layout @param
  * {View["layers"]} layers the marks of the traces @param {number} scale the factor on all sizes */
 export function enlarge(data, layout, layers, scale) {

@@ -32,10 +32,10 @@ class FrontPage:
 @cache
 def front_pages() -> dict[str, FrontPage]:
     """The home page, the story and the glossary. The keys are their names in addresses, such as "home"."""
-    told = story()
-    opening = told.parts[0]
+    text = story()
+    opening = text.parts[0]
     return {
         "home": FrontPage(HOME_TITLE, "layernorm", HOME_STATE),
-        "story": FrontPage(told.title, opening.slug, opening.blocks[1].state),
+        "story": FrontPage(text.title, opening.slug, opening.blocks[1].state),
         "words": FrontPage(WORDS_TITLE, "layernorm", SPHERE_STATE),
     }

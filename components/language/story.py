@@ -48,19 +48,19 @@ def story() -> Story:
 
 def read(text: str) -> Story:
     """Parse the story. Raises ValueError if a part does not begin with a line that names its figure."""
-    first, told = parts(text, "##")
+    first, sections = parts(text, "##")
     title, lead, before = first.strip().split("\n\n", 2)
-    return Story(title.removeprefix("# "), lead, markdown(before), tuple(_part(*each) for each in told))
+    return Story(title.removeprefix("# "), lead, markdown(before), tuple(_part(*each) for each in sections))
 
 
 def _part(title: str, body: str) -> Part:
-    before, *told = STATE_LINE.split(body)
-    slug, _, first = told[0].partition(" ") if told else ("", "", "")
+    before, *pieces = STATE_LINE.split(body)
+    slug, _, first = pieces[0].partition(" ") if pieces else ("", "", "")
     if before.strip() or not slug or "=" in slug:
         raise ValueError(f"the part {title!r} begins with a line '@ slug name=value …'")
     state: dict[str, str] = {}
     blocks = []
-    for line, html in zip([first, *told[2::2]], told[1::2], strict=True):
+    for line, html in zip([first, *pieces[2::2]], pieces[1::2], strict=True):
         state = state | dict(item.split("=", 1) for item in line.split())
         blocks.append(StoryBlock(state, markdown(html)))
     return Part(title, slug, tuple(blocks))

@@ -150,8 +150,8 @@ def _passage(named: str, words: str, after: str) -> str:
         raise ValueError(
             f"'@{named}' over {words[:40]!r}… names no stages: '@ stage=centre', '@ stage=1 | 3'"
         )
-    told = html.escape(" | ".join(stages))
-    return f'<div class="passage" data-stages="{told}">{markdown(words)}</div>\n{markdown(after)}'
+    names = html.escape(" | ".join(stages))
+    return f'<div class="passage" data-stages="{names}">{markdown(words)}</div>\n{markdown(after)}'
 
 
 def line(text: str) -> str:
@@ -177,17 +177,17 @@ def _without_tags(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
-def _exponent(told: str) -> str:
+def _exponent(text: str) -> str:
     """An exponent as plain text: superscript digits for a whole number, otherwise ^ and the exponent."""
-    if re.fullmatch("[−+0-9]+|′", told):
-        return told.translate(SUPERSCRIPTS)
-    return f"^{_operand(told)}"
+    if re.fullmatch("[−+0-9]+|′", text):
+        return text.translate(SUPERSCRIPTS)
+    return f"^{_operand(text)}"
 
 
-def _operand(told: str) -> str:
+def _operand(text: str) -> str:
     """The text of a subformula as one operand: in parentheses if it has an operator outside of them."""
-    bare = re.search(r"[-+−…·/]", told) and not re.fullmatch(r"√?\([^()]*\)", told)
-    return f"({told})" if bare else told
+    bare = re.search(r"[-+−…·/]", text) and not re.fullmatch(r"√?\([^()]*\)", text)
+    return f"({text})" if bare else text
 
 
 def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:

@@ -46,8 +46,8 @@ def sections() -> dict[str, tuple[Word, ...]]:
 
     Raises ValueError for an entry without a line `@ id …`.
     """
-    told = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
-    return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in told}
+    chapters = parts(WORDS_FILE.read_text("utf-8"), "##")[1]
+    return {title: tuple(_word(*each) for each in parts(body, "###")[1]) for title, body in chapters}
 
 
 def _word(name: str, body: str) -> Word:

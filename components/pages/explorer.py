@@ -103,8 +103,8 @@ class Explorer(Dash):
         scene = scenes()[slug]
         status, main = self._main(scene, place)
         callbacks = self._callbacks() if self.training.trainable(scene) else []
-        told = discovery(scene, shown=status == 200)
-        head = [told, scene_head(scene, place, trained=self.training.trainable(scene))]
+        discovery_tags = discovery(scene, shown=status == 200)
+        head = [discovery_tags, scene_head(scene, place, trained=self.training.trainable(scene))]
         title = f"{scene.title} · Normscape"
         return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
 

@@ -54,10 +54,10 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")
     story = html.A("or read it as a story", href=place.page("story"))
     words = html.Div([html.H1(HOME_TITLE), html.P(SENTENCE), start, " ", story], className="intro")
-    told = waiting(data, "hero") | attributes(
+    own = waiting(data, "hero") | attributes(
         aria_label="LayerNorm in motion", data_gloss=json.dumps(SYMBOLS, ensure_ascii=False)
     )
-    living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **told)
+    living = html.Section([notice(), stage(hero(), state), end], className="scene hero", **own)
     forget = html.P(
         ["Visited scenes are marked. Only your browser stores this. ", html.Button("Clear", type="button")],
         className="forget",

@@ -59,11 +59,11 @@ def written(tree: Any) -> str:
 
 
 def _element(component: Component) -> Element:
-    told = component.to_plotly_json()
-    if told["namespace"] != "dash_html_components":
-        raise TypeError(f"{told['type']} is no element of HTML: dash.html has those")
-    props = {NAMES.get(n, n.lower()): value for n, value in told["props"].items() if n not in DASHS_OWN}
-    return Element(told["type"].removesuffix("El").lower(), props, told["props"].get("children"))
+    found = component.to_plotly_json()
+    if found["namespace"] != "dash_html_components":
+        raise TypeError(f"{found['type']} is no element of HTML: dash.html has those")
+    props = {NAMES.get(n, n.lower()): value for n, value in found["props"].items() if n not in DASHS_OWN}
+    return Element(found["type"].removesuffix("El").lower(), props, found["props"].get("children"))
 
 
 def _attribute(name: str, value: Any) -> str:

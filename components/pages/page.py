@@ -40,25 +40,25 @@ def scene_page(
     data: Mapping[str, Any],
     place: Place,
     *,
-    told: Sequence[Mapping[str, Any]] | None = None,
+    choices: Sequence[Mapping[str, Any]] | None = None,
     below: Any = None,
     end: Any = None,
 ) -> html.Main:
     """The content of a scene's page: its text, and elements that the player (JavaScript) fills.
 
-    state  the state that the figure's still picture shows; None for no picture
-    data   the data attributes from which the player starts
-    told   the choices that readers can change, as JSON data; None for all choices of the scene
-    below  further content below the controls
-    end    further content at the end of the scene's element
+    state    the state that the figure's still picture shows; None for no picture
+    data     the data attributes from which the player starts
+    choices  the choices that readers can change, as JSON data; None for all choices of the scene
+    below    further content below the controls
+    end      further content at the end of the scene's element
     """
-    told = scene.json()["choices"] if told is None else told
+    choices = scene.json()["choices"] if choices is None else choices
     first, others = sections(prose(scene, place))
     spread = [  # side by side: the figure stays visible while the text scrolls
         notice(),
         _head(scene),
         stage(scene, state),
-        html.Div([overview(state), *controls(state, told), below], className="controls"),
+        html.Div([overview(state), *controls(state, choices), below], className="controls"),
         html.Div(Markup(first), className="explained prose"),
     ]
     return html.Main(
@@ -151,10 +151,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
     return html.Div(clock, className="scrubber still" if still_one else "scrubber", hidden=True)
 
 
-def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any]:
+def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Elements with the labels of all controls. The player fills them: with buttons, fields and sliders.
 
-    told: the choices that readers can change, as JSON data. The last element contains the controls that are
+    choices: those that readers can change, as JSON data. The last element contains the controls that are
     folded away at first. It is absent if the link names the visible controls.
     """
     if state is None:
@@ -162,7 +162,7 @@ def controls(state: State | None, told: Sequence[Mapping[str, Any]]) -> list[Any
     recipe, chosen = state.recipe, {name: str(value) for name, value in state.choices.items()}
     shown = [
         each
-        for each in told
+        for each in choices
         if each["kind"] != "result" and (each["kind"] != "picked" or _clicked(recipe, each["name"]))
         if offers(state, each["name"])
         if not each["when"] or chosen[each["when"][0]] in each["when"][1]
@@ -224,10 +224,10 @@ def overview(state: State | None) -> html.Div | None:
     )
 
 
-def text(scene: Scene, told: str, place: Place) -> html.Article:
+def text(scene: Scene, prose_html: str, place: Place) -> html.Article:
     """The text of a scene below its figure: tour, prose, questions, sources, and links to other scenes.
 
-    told: the prose as HTML.
+    prose_html: the prose as HTML.
     """
     found = scene.text
     stops = [html.Li(_stop(k, stop)) for k, stop in enumerate(found.tour, start=1)]
@@ -238,7 +238,7 @@ def text(scene: Scene, told: str, place: Place) -> html.Article:
     return html.Article(
         [
             html.Section([html.H2("A tour"), html.Ol(stops)], className="tour"),
-            html.Div(Markup(told), className="prose"),
+            html.Div(Markup(prose_html), className="prose"),
             html.Section([html.H2("Questions"), *asked] if asked else None, className="questions"),
             cited(scene),
             onwards(scene, place),
@@ -267,8 +267,8 @@ def _stop(number: int, stop: Stop) -> list[Any]:
     The text is shown in print and if no scripts run; otherwise the player shows stops beside the figure.
     """
     asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
-    told = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
-    words = html.Div(told, className="words-of-stop")
+    parts = [*(asked if stop.question else []), html.Div(Markup(stop.html))]
+    words = html.Div(parts, className="words-of-stop")
     return [html.A(Markup(stop.title), href=f"?tour={number}"), words]
 
 

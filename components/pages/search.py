@@ -50,8 +50,14 @@ def anchor(heading: str) -> str:
 
 def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None = None) -> dict[str, str]:
     lines = [plain(line) for line in TABLE.sub(_rows, text).split(LINE_END)]
-    told = {"kind": kind, "title": plain(title), "of": of, "text": "\n".join(filter(None, lines)), "url": url}
-    return told | {"also": also} if also else told
+    entry = {
+        "kind": kind,
+        "title": plain(title),
+        "of": of,
+        "text": "\n".join(filter(None, lines)),
+        "url": url,
+    }
+    return entry | {"also": also} if also else entry
 
 
 def _rows(table: re.Match[str]) -> str:

@@ -236,9 +236,9 @@ def to(
     content: what the link shows; the default is the scene's title. name: the link's name for screen readers,
     if this is not what it shows. tour: whether the link starts the scene's tour. others: further attributes.
     """
-    told = attributes(data_to=scene.slug, aria_label=name)
+    own = attributes(data_to=scene.slug, aria_label=name)
     href = place.scene(scene.slug) + ("?tour=1" if tour else "")
-    return html.A(content or scene.title, href=href, title=name, **told, **others)
+    return html.A(content or scene.title, href=href, title=name, **own, **others)
 
 
 def _here(place: Place, slug: str) -> Any:

@@ -32,10 +32,10 @@ def page(
     end    a function that returns further content for the element of a figure
     alone  whether the story is the only page, so that it has no links to scenes
     """
-    told = story()
-    parts = [_part(part, None if alone else place, shown, data, end) for part in told.parts]
-    head = [html.H1(told.title), html.P(told.lead, className="lead"), html.Div(Markup(told.before))]
-    cited = dict.fromkeys(key for part in told.parts for key in scenes()[part.slug].text.sources)
+    text = story()
+    parts = [_part(part, None if alone else place, shown, data, end) for part in text.parts]
+    head = [html.H1(text.title), html.P(text.lead, className="lead"), html.Div(Markup(text.before))]
+    cited = dict.fromkeys(key for part in text.parts for key in scenes()[part.slug].text.sources)
     course = html.A("All scenes, chapter by chapter", href=place.home)
     onward = [] if alone else [html.P(course, className="open")]
     last = [html.H2("Sources"), html.Ol([html.Li(Markup(sources()[key])) for key in cited])]
@@ -49,11 +49,11 @@ def _part(part: Part, place: Place | None, shown: Shown, data: Data, end: End) -
     scene, first = scenes()[part.slug], part.blocks[0].state
     state = shown(scene, first)
     deep = [view for view in state.recipe.views if view.dims == 3] if state else []
-    told = waiting({**data(scene), **apart(first)}, "figure") | attributes(
+    own = waiting({**data(scene), **apart(first)}, "figure") | attributes(
         data_contexts=str(len(deep)), aria_label=f"Figure: {part.title}"
     )
     figure = html.Section(
-        [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene companion", **told
+        [notice(), stage(scene, state, scrubber=False), end(scene)], className="scene companion", **own
     )
     name: Any = scene.title
     if place:

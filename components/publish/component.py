@@ -86,7 +86,7 @@ def html(scene: Scene, asked: Mapping[str, str]) -> str:
         plotly=f"lib/{bundle()[0]}",
     )
     return written(
-        plain.body(scene, state, data, told=scene.json()["choices"], tag=tags.Section, folded=False)
+        plain.body(scene, state, data, choices=scene.json()["choices"], tag=tags.Section, folded=False)
     )
 
 

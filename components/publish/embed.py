@@ -97,7 +97,7 @@ def html(shown: Shown) -> str:
     )
     back = {"class": "back", "href": f"../{scene.slug}{own['query']}", "target": "_blank", "rel": "noopener"}
     sign = tags.P([tags.Span(scene.title), " ", element("a", back, "Normscape ↗")], className="sign")
-    inner = body(scene, state, data, told=scene.json()["choices"], end=sign)
+    inner = body(scene, state, data, choices=scene.json()["choices"], end=sign)
     scripts = [script(ABOVE.asset("page/watch.js")), module(ABOVE.asset("page/embed.mjs"))]
     return page(scene.title, [linked(ABOVE), scripts], inner, asked=state.theme or "auto")
 

@@ -106,8 +106,8 @@ def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, 
         chosen = {**state.choices, **dict(zip(changeable, combination, strict=True))}
         with suppress(WrongValue):  # an invalid combination
             made.append((chosen, contents(scene, chosen)))
-    told = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in changeable]
-    return {key(scene, chosen): recipe | {"choices": told, "text": None} for chosen, recipe in made}
+    choices = [each for each in offered(scene, [chosen for chosen, _ in made]) if each["name"] in changeable]
+    return {key(scene, chosen): recipe | {"choices": choices, "text": None} for chosen, recipe in made}
 
 
 def _values(scene: Scene, state: State, name: str) -> list[Any]:

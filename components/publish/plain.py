@@ -44,25 +44,25 @@ def body(
     state: State,
     data: Mapping[str, Any],
     *,
-    told: Sequence[Mapping[str, Any]],
+    choices: Sequence[Mapping[str, Any]],
     end: Any = None,
     tag: Callable[..., Component] = html.Main,
     folded: bool = True,
 ) -> Component:
     """The element of a figure: its still picture, and the parts that the player (JavaScript) fills.
 
-    data    the data attributes from which the player starts
-    told    the choices that readers can change, as JSON data
-    end     further content at the end of the element
-    tag     the class of the element
-    folded  whether controls are folded away until the reader opens them; if the link names controls, they are
-            open
+    data     the data attributes from which the player starts
+    choices  the choices that readers can change, as JSON data
+    end      further content at the end of the element
+    tag      the class of the element
+    folded   whether controls are folded away until the reader opens them; if the link names controls, they
+             are open
     """
 
     def shown(names: Iterable[str]) -> bool:
         return state.controls is None or not set(state.controls).isdisjoint(names)
 
-    chosen, moved, *more = controls(state, told)
+    chosen, moved, *more = controls(state, choices)
     parts = [chosen] if shown(c.name for c in scene.choices) else []
     parts += [moved] if shown(p.name for p in state.recipe.parameters) else []
     parts += more
@@ -142,8 +142,8 @@ def _alone(
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}
     data = facts(scene, **figure(state), plotly=plotly)
     sign = html.P(html.Span(scene.title), className="sign")
-    told = recipes[key(scene, state.choices)]["choices"]
-    return body(scene, state, data, told=told, end=[data_block(recipes), sign])
+    choices = recipes[key(scene, state.choices)]["choices"]
+    return body(scene, state, data, choices=choices, end=[data_block(recipes), sign])
 
 
 def figure(state: State) -> dict[str, str | None]:

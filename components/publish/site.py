@@ -68,8 +68,8 @@ def write(folder: Path, url: str = "") -> str:
     files = {scene.slug: _scene(folder, scene, url) for scene in scenes().values()}
     usual = {slug: each[""] for slug, each in files.items()}
     _put(folder / "search.json", search.index(HOME))
-    told = front_preview("words", "words/", words.LEAD, url)
-    read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, told, words.page(BELOW), words.LEAD)
+    preview_tags = front_preview("words", "words/", words.LEAD, url)
+    read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, preview_tags, words.page(BELOW), words.LEAD)
     _put(folder / "words/index.html", read)
     for slug, guide in guides.guides().items():
         head = shell.preview(guide.title, guide.lead, url=f"{url}{slug}/" if url else "")
@@ -322,8 +322,8 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
         return data_block({"": f"{place.root}{files[scene.slug]}"})
 
     main = story.page(place, state_of, data, end=end, alone=alone)
-    told = front_preview("story", "story/", long_text.story().lead, url)
-    head = [told, module(place.asset("page/story.mjs"))]
+    preview_tags = front_preview("story", "story/", long_text.story().lead, url)
+    head = [preview_tags, module(place.asset("page/story.mjs"))]
     return _page(
         f"{long_text.story().title} · Normscape", place, head, main, long_text.story().lead, alone=alone
     )
@@ -357,13 +357,13 @@ def scene_page(
         state_of(scene, {}),
         data,
         BELOW,
-        told=choices,
+        choices=choices,
         below=needs if scene.training else None,
         end=data_block({chosen: f"{BELOW.root}{name}" for chosen, name in files.items()}),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    told = _preview(scene.slug, f"{scene.slug}/", scene.title, scene.lead, url)
-    more = [told, module(BELOW.asset(f"{ENTRY}.mjs")), early]
+    preview_tags = _preview(scene.slug, f"{scene.slug}/", scene.title, scene.lead, url)
+    more = [preview_tags, module(BELOW.asset(f"{ENTRY}.mjs")), early]
     return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, scene.slug)
 
 

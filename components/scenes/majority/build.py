@@ -236,8 +236,8 @@ def median(row: Mapping[str, Any], what: str) -> Part:
 
 def readouts(film: Film, seed: int) -> tuple[tuple[Readout, ...], tuple[Cloud, ...]]:
     """Readouts of the shown seed: angle of the queries, accuracy, loss and mean largest attention weight."""
-    told = np.stack([film.loss[seed], film.accuracy[seed], largest(film)[seed]], -1)
-    numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, told[..., None])),)))
+    values = np.stack([film.loss[seed], film.accuracy[seed], largest(film)[seed]], -1)
+    numbers = Cloud("numbers", np.ones((1, 1)), place=Pipeline((Affine(moved(film, values[..., None])),)))
     loss, accuracy, weight = (Row(tuple(map(float, row))) for row in np.eye(3))
     return (
         Mean(f"Mean angle to 𝟏, seed {seed}", "queries", Angle(), unit="°", digits=1),

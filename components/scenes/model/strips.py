@@ -202,7 +202,7 @@ def lines(
     points = np.vstack(drawn["solid"])
     paths = [row["path"] for row in digest.rows]
     named = list(zip(digest.rows, short_names(paths), strict=True))
-    labels = [told(row, name, strip) for strip in strips for row, name in named]
+    labels = [hover_text(row, name, strip) for strip in strips for row, name in named]
     kinds, number = np.tile(parts(paths), len(strips)), np.tile(np.arange(1, n + 1), len(strips))
     size = 7.0 if n <= 30 else 5.0
     for part, glyph in PARTS.items():
@@ -222,7 +222,7 @@ def lines(
     return found
 
 
-def told(row: TableRow, name: str, strip: Strip) -> str:
+def hover_text(row: TableRow, name: str, strip: Strip) -> str:
     """The hover text of a norm's point in a strip; `name` is the norm's short name."""
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
