@@ -90,15 +90,14 @@ class Branches:
             return None
         if self.join == "concat":
             return sum(w or 0 for w in widths)
-        if len(set(widths)) > 1:
-            raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
-        return widths[0]
+        return _common_width(widths)
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch m"]:
-        x, cast_back = widened_and_cast_back(x)
-        self.width(x.shape[-1])
         results = [branch.stages(x, params)[-1] for branch in self.pipelines]
-        return cast_back(sum(results[1:], start=results[0]) if self.join == "sum" else concatenated(results))
+        if self.join == "concat":
+            return concatenated(results)
+        _common_width([result.shape[-1] for result in results])
+        return sum(results[1:], start=results[0])
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -449,6 +448,13 @@ def _single_entry(value, name):
     if entries.shape:
         raise ValueError(f"{name} is one number: got shape {entries.shape}")
     return entries
+
+
+def _common_width(widths):
+    """The width that results to be added have in common. Raises ValueError if they have several."""
+    if len(set(widths)) > 1:
+        raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
+    return widths[0]
 
 
 def _put(x, point, place):
