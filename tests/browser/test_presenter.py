@@ -85,6 +85,21 @@ def test_the_figure_fills_the_screen(page):
         expect(page.locator(".tools")).to_be_visible()
 
 
+def test_on_a_wide_screen_a_table_stands_under_the_card_and_leaves_the_pictures_their_height(page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    present(page, "/drift?tour=2")
+    player(page, "p.tour.answer(0)")
+    rest(page, "p.root.matches('.with-table')")
+    stage, card, table = (
+        page.locator(part).first.bounding_box() for part in (".stage", ".controls", ".numbers")
+    )
+    assert stage["height"] > 800 and stage["x"] + stage["width"] <= table["x"]
+    assert card["y"] + card["height"] <= table["y"] and table["y"] + table["height"] <= 900
+    assert page.locator(".numbers table").evaluate_all(
+        "(all) => all.every((e) => e.scrollWidth <= e.parentElement.clientWidth)"
+    )
+
+
 def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
     """At the last stop of the scene “model”, whose text speaks of the table."""
     stops = scenes()["model"].text.tour
