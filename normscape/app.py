@@ -161,7 +161,7 @@ def message(wrong: Exception) -> str:
         folder = Path(wrong.filename).absolute().parent
         missing = isinstance(wrong, FileNotFoundError) and not folder.is_dir()
         return f"{wrong.filename}: {f'there is no folder {folder}' if missing else wrong.strerror}"
-    return str(wrong)
+    return (isinstance(wrong, OSError) and wrong.strerror) or str(wrong)
 
 
 def add_address(

@@ -10,14 +10,13 @@ import argparse
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from components.language.scene import WrongValue
 from components.publish import conversions, gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look
-from components.publish.subcommand import CommandFailed, command
+from components.publish.subcommand import CommandFailed, command, path_argument
 from components.training.store import StoreUnavailable
 from learning.file_error import FileError
 
@@ -49,13 +48,13 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "write the explorer as static files, about 80 MB",
         "normscape site public --url https://uni.example/normscape",
     )
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
+    parser.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
     parser.add_argument(
         "--url", type=_url, help="the address that the folder will have, for previews of its links"
     )
     parser.set_defaults(run=_site)
     parser = command(commands, "story", "write only the story, as static files", "normscape story public")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder to write to")
+    parser.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
     parser.set_defaults(run=_story)
     recordings.add(commands, serve)
     conversions.add(commands)
@@ -64,7 +63,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("slug", metavar="SCENE", help="the name of a scene, as “normscape list” prints it")
     out_help = "the file to write; its ending decides what is written: .html .svg .png .pdf .gif .mp4"
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=out_help)
+    parser.add_argument("--out", type=path_argument, required=True, metavar="FILE", help=out_help)
     set_help = "a slider or choice of the scene and its value, as in the address of its page; may be repeated"
     parser.add_argument(
         "--set", type=_pair, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=set_help
@@ -96,7 +95,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     assets_help = (
         "a folder for the program, which several .html figures can share; relative to the current folder"
     )
-    parser.add_argument("--assets", type=Path, metavar="DIR", help=assets_help)
+    parser.add_argument("--assets", type=path_argument, metavar="DIR", help=assets_help)
     choice_help = "a choice that readers of an .html figure can make; the file grows with each of its values"
     parser.add_argument("--choice", nargs="+", action="extend", default=[], metavar="NAME", help=choice_help)
     parser.set_defaults(run=_export)

@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
+from components.publish.subcommand import (
+    MODEL_HELP,
+    CommandFailed,
+    command,
+    name_argument,
+    needing_torch,
+    path_argument,
+)
 from learning.file_error import readable
 
 PURPOSE = "to convert a model"
@@ -36,12 +43,16 @@ def add(commands: Any) -> None:
         "normscape convert gpt2 --out gpt2-folded",
         "normscape convert gpt2 --out gpt2-rms --strict",
     )
-    one.add_argument("model", metavar="MODEL", help=MODEL_HELP)
+    one.add_argument("model", type=name_argument, metavar="MODEL", help=MODEL_HELP)
     one.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist"
+        "--out",
+        type=path_argument,
+        required=True,
+        metavar="DIR",
+        help="the folder to write; it must not exist",
     )
-    one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
-    one.add_argument("--inputs", type=Path, metavar="FILE.safetensors", help=INPUTS)
+    one.add_argument("--text", type=path_argument, metavar="FILE", help=TEXT)
+    one.add_argument("--inputs", type=path_argument, metavar="FILE.safetensors", help=INPUTS)
     one.add_argument(
         "--strict", action="store_true", help="replace LayerNorm by torch.nn.RMSNorm; load.py loads it"
     )
@@ -62,10 +73,10 @@ def add(commands: Any) -> None:
         "check whether two checkpoints are the same model, up to rounding",
         "normscape certify gpt2 gpt2-folded --text book.txt",
     )
-    one.add_argument("original", metavar="A", help=MODEL_HELP)
-    one.add_argument("converted", metavar="B", help="the checkpoint to compare with A")
-    one.add_argument("--text", type=Path, metavar="FILE", help=TEXT)
-    one.add_argument("--inputs", type=Path, metavar="FILE.safetensors", help=INPUTS)
+    one.add_argument("original", type=name_argument, metavar="A", help=MODEL_HELP)
+    one.add_argument("converted", type=name_argument, metavar="B", help="the checkpoint to compare with A")
+    one.add_argument("--text", type=path_argument, metavar="FILE", help=TEXT)
+    one.add_argument("--inputs", type=path_argument, metavar="FILE.safetensors", help=INPUTS)
     one.add_argument("--json", action="store_true", help="print the certificate as JSON")
     one.set_defaults(run=_certify)
 

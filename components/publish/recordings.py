@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.publish.subcommand import MODEL_HELP, CommandFailed, command, needing_torch
+from components.publish.subcommand import (
+    MODEL_HELP,
+    CommandFailed,
+    command,
+    name_argument,
+    needing_torch,
+    path_argument,
+)
 from learning.file_error import readable
 from learning.recording.analysis import TableRow, measured, with_effects
 from learning.recording.checked import opened
@@ -36,10 +43,12 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "record the inputs of a model's normalisation layers while it reads a text",
         "normscape record gpt2 --text book.txt --out gpt2.safetensors",
     )
-    one.add_argument("model", metavar="MODEL", help=MODEL_HELP)
-    one.add_argument("--text", type=Path, required=True, metavar="FILE", help="the text that the model reads")
+    one.add_argument("model", type=name_argument, metavar="MODEL", help=MODEL_HELP)
     one.add_argument(
-        "--out", type=Path, required=True, metavar="FILE.safetensors", help="the recording to write"
+        "--text", type=path_argument, required=True, metavar="FILE", help="the text that the model reads"
+    )
+    one.add_argument(
+        "--out", type=path_argument, required=True, metavar="FILE.safetensors", help="the recording to write"
     )
     vectors = f"vectors kept for each layer, at most {MAX_VECTORS:,} (default: {MAX_VECTORS:,})"
     one.add_argument("--vectors", type=int, default=MAX_VECTORS, help=vectors)
@@ -61,14 +70,21 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "print a table and a verdict about each normalisation layer of a recording",
         "normscape report gpt2.safetensors --csv > gpt2.csv",
     )
-    one.add_argument("file", type=Path, metavar="FILE.safetensors", help="a file that “record” wrote")
+    one.add_argument(
+        "file", type=path_argument, metavar="FILE.safetensors", help="a file that “record” wrote"
+    )
     how = one.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print all numbers with their definitions, as JSON")
     how.add_argument("--csv", action="store_true", help="print a line for each layer, as CSV")
     one.add_argument(
-        "--model", metavar="MODEL", help="measure what each layer's centring does to this model's predictions"
+        "--model",
+        type=name_argument,
+        metavar="MODEL",
+        help="measure what each layer's centring does to this model's predictions",
     )
-    one.add_argument("--text", type=Path, metavar="FILE", help="the text that the model of --model reads")
+    one.add_argument(
+        "--text", type=path_argument, metavar="FILE", help="the text that the model of --model reads"
+    )
     one.add_argument("--lines", action="store_true", help=LINES)
     one.add_argument(
         "--tokens", type=int, default=EFFECT_TOKENS, help=tokens.format(EFFECT_TOKENS), metavar="N"
@@ -80,7 +96,9 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "serve the explorer and print the address of the page that shows a recording",
         "normscape model gpt2.safetensors --port 8080",
     )
-    one.add_argument("file", type=Path, metavar="FILE.safetensors", help="a file that “record” wrote")
+    one.add_argument(
+        "file", type=path_argument, metavar="FILE.safetensors", help="a file that “record” wrote"
+    )
     one.set_defaults(run=lambda asked: _model(asked, serve))
 
 

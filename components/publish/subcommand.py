@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 MODEL_HELP = "a name on Hugging Face, such as gpt2, a folder, or a GGUF file"
@@ -27,6 +28,21 @@ def command(commands: Any, name: str, summary: str, *examples: str) -> argparse.
         epilog=f"example:\n{lines}" if len(examples) == 1 else f"examples:\n{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def name_argument(text: str) -> str:
+    """Return `text` unchanged. Raises ArgumentTypeError if it is empty.
+
+    A shell variable without a value gives an empty argument, which as a path would mean the current folder.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def path_argument(text: str) -> Path:
+    """The path that `text` names. Raises ArgumentTypeError if it is empty."""
+    return Path(name_argument(text))
 
 
 def needing_torch(module: str, purpose: str) -> Any:

@@ -140,12 +140,18 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 
 
 def not_found(name: str) -> str:
-    """The reason why there is no model `name`; "" for a folder, a file, or what may be on Hugging Face."""
+    """The reason why there is no model `name`; "" for a folder, a GGUF file, or a name on Hugging Face."""
     path = Path(name)
     if path.exists():
         files = [each for each in (path.iterdir() if path.is_dir() else [path]) if each.exists()]
         special = [each for each in files if not (each.is_dir() or each.is_file())]
-        return f"{special[0]} is a device or a pipe, not a file" if special else ""
+        if special:
+            return f"{special[0]} is a device or a pipe, not a file"
+        return (
+            ""
+            if path.is_dir() or name.endswith(GGUF)
+            else f"{name} is a file: name its folder, or a GGUF file"
+        )
     if name.endswith(GGUF):
         return f"there is no file {name}"
     try:

@@ -52,6 +52,34 @@ def test_the_help_of_a_command_explains_each_option_and_has_an_example(capsys, m
     assert [action.dest for action in parsers[-1]._actions if not action.help] == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["site", ""],
+        ["story", ""],
+        ["export", "fold", "--out", "a.html", "--assets", ""],
+        ["record", "", "--text", "a", "--out", "b"],
+        ["report", ""],
+        ["model", ""],
+        ["convert", "", "--out", "b"],
+        ["convert", "a", "--out", ""],
+        ["certify", "a", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_current_folder(capsys, monkeypatch, tmp_path, arguments):
+    """A shell variable without a value would write a whole site into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    said, code = ended(capsys, *arguments)
+    assert code == 2 and said.endswith(": it is empty\n") and not list(tmp_path.iterdir())
+
+
+def test_an_error_of_the_system_is_told_without_its_number(tmp_path, capsys):
+    (tmp_path / "full.svg").symlink_to("/dev/full")
+    said, code = ended(capsys, "export", "fold", "--out", str(tmp_path / "full.svg"))
+    assert code == 2 and said.endswith(": No space left on device\n") and "Errno" not in said
+
+
 def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
     told, code = ended(capsys, "export", "layernrom", "--out", str(tmp_path / "a.svg"))
     assert (code, told.count("\n")) == (2, 1) and "did you mean 'layernorm'?" in told

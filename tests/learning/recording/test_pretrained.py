@@ -90,7 +90,11 @@ def test_how_much_of_a_text_is_read_is_said():
     )
 
 
-def test_a_name_that_cannot_be_a_models():
+def test_a_name_that_cannot_be_a_models(tmp_path):
+    (tmp_path / "model.safetensors").touch()
+    assert not_found(str(tmp_path / "model.safetensors")).endswith(
+        "is a file: name its folder, or a GGUF file"
+    )
     assert not_found("gpt2") == not_found("openai-community/gpt2") == ""
     assert not_found("models/of/mine").startswith("there is no folder models/of/mine")
     assert not_found("./mine").startswith("there is no folder ./mine")
