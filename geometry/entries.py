@@ -159,6 +159,14 @@ class Of:
         return points.mT if self.transposed else points
 
 
+def single_entry(value: Any, name: str) -> Entries:
+    """`value` as Entries. Raises ValueError if it has axes; `name` is what the error message calls it."""
+    entries = Entries.of(value)
+    if entries.shape:
+        raise ValueError(f"{name} is one number: got shape {entries.shape}")
+    return entries
+
+
 def check_given(names: Iterable[str], params: Params) -> None:
     """Raise ValueError if one of the parameters `names` has no value in `params`."""
     if missing := sorted(name for name in names if name not in params):

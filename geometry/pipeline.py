@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot, inf
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,16 @@ from geometry.arrays import (
     Array,
     Numbers,
     increasing,
-    like,
     members,
     namespace,
-    numbers_of,
     shown,
     whole,
     widened_and_cast_back,
 )
 from geometry.dual import Dual, concatenated, parts
-from geometry.entries import Entries, Of, Params, Track, check_given
+from geometry.entries import Entries, Of, Params, Track, check_given, single_entry
 from geometry.path import between
+from geometry.put import Put, turned
 from geometry.steps import Affine, Attention, Normalize, Placed, Pointwise, Product, Softmax
 
 __all__ = [
@@ -256,7 +255,7 @@ class Orbit:
     count: Entries | Numbers = inf
 
     def __post_init__(self):
-        object.__setattr__(self, "count", _single_entry(self.count, "count"))
+        object.__setattr__(self, "count", single_entry(self.count, "count"))
         members([self.pipeline], Pipeline, "an iteration repeats a Pipeline")
         if whole(self.state, "the number of coordinates of a state") < 1:
             raise ValueError(f"the number of coordinates of a state is 1 or more: got {self.state}")
@@ -290,48 +289,6 @@ class Orbit:
 
 
 @dataclass(frozen=True, eq=False)
-class Put:
-    """A change during a `Flow`: at a given time one point is turned to another direction, at the same length.
-
-    point   the number of the point, rounded; if there is no such point, nothing changes
-    time    when the point is turned; nothing changes if it is after the last of the flow's times
-    place   any vector in the new direction; if it is 0, nothing changes
-
-    All three are numbers, arrays or `Entries`; point and time have no axes.
-
-    Examples
-    --------
-    Nothing moves, but at time 0.5 the first point is turned upwards.
-
-    >>> import numpy as np
-    >>> still = Pipeline([Affine(np.zeros((2, 2)))])
-    >>> turned = Flow(still, np.linspace(0, 1, 3), 1.0, [Put(0, 0.5, [0.0, 1.0])])
-    >>> turned.apply(np.array([[2.0, 0.0], [1.0, 0.0]]), {}).tolist()
-    [[0.0, 2.0], [1.0, 0.0]]
-    """
-
-    point: Entries | Numbers
-    time: Entries | Numbers
-    place: Entries | Numbers
-
-    def __post_init__(self):
-        for name in ("point", "time"):
-            object.__setattr__(self, name, _single_entry(getattr(self, name), name))
-        object.__setattr__(self, "place", Entries.of(self.place))
-        if len(self.place.shape) != 1:
-            raise ValueError(f"place is a vector: got shape {self.place.shape}")
-
-    def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
-        """The values of time, point and place at these parameters."""
-        place = tuple(float(each) for each in numbers_of(self.place.value(params)))
-        return float(self.time.value(params)), round(float(self.point.value(params))), place
-
-    @property
-    def parameters(self) -> frozenset[str]:
-        return self.point.parameters | self.time.parameters | self.place.parameters
-
-
-@dataclass(frozen=True, eq=False)
 class Flow:
     """All points moved by a differential equation dx/dt = f(x), from the time `times[0]` to `until`.
 
@@ -361,7 +318,7 @@ class Flow:
     puts: Sequence[Put] = ()
 
     def __post_init__(self):
-        object.__setattr__(self, "until", _single_entry(self.until, "until"))
+        object.__setattr__(self, "until", single_entry(self.until, "until"))
         members([self.velocity], Pipeline, "the velocity of a flow is a Pipeline")
         object.__setattr__(self, "puts", members(self.puts, Put, "the puts of a flow are of the class Put"))
         object.__setattr__(self, "times", increasing(self.times, "the times of a flow"))
@@ -386,7 +343,7 @@ class Flow:
             if point is None:
                 states.append(self._step(states[-1], times[k] - times[k - 1], params))
             else:
-                states.append(_put(states[-1], point, place))
+                states.append(turned(states[-1], point, place))
         if after in (0, len(nodes)):
             return cast_back(states[max(after - 1, 0)])
         start, end = times[after - 1 : after + 1]
@@ -442,30 +399,11 @@ class Flow:
         return self.velocity.sources
 
 
-def _single_entry(value, name):
-    """`value` as Entries. Raises ValueError if it has axes; `name` is what the error message calls it."""
-    entries = Entries.of(value)
-    if entries.shape:
-        raise ValueError(f"{name} is one number: got shape {entries.shape}")
-    return entries
-
-
 def _common_width(widths):
     """The width that results to be added have in common. Raises ValueError if they have several."""
     if len(set(widths)) > 1:
         raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
     return widths[0]
-
-
-def _put(x, point, place):
-    """The points x, one of them turned to the direction of `place` at its own length; x if `place` is 0."""
-    far = hypot(*place)
-    if not far:
-        return x
-    own = x[..., point : point + 1, :]
-    length = (own**2).sum(-1)[..., None] ** 0.5
-    there = length * like([each / far for each in place], x)
-    return namespace(x).concat([x[..., :point, :], there, x[..., point + 1 :, :]], axis=-2)
 
 
 Mixing = Attention | Orbit | Flow  # in these steps a point depends on other points
