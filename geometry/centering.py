@@ -43,9 +43,9 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """The centred points Πx = y·unit, as y and the unit of each point, which is a power of two.
+    """The centred points Πx = y·s, as y and the scale factor s of each point, which is a power of two.
 
-    A unit is so large that no sum or difference of coordinates overflows.
+    Each point is divided by s before it is centred, so that no sum or difference of coordinates overflows.
     """
     xp, d = namespace(x), x.shape[-1]
     if not d:

@@ -35,12 +35,12 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
 
 
 def attention(own: Own, x: Array, qk_norm: bool = False) -> Array:
-    """The output of causal attention with one head for tokens x (…, T, d), before it is added to x."""
+    """The output of causal attention with one head for tokens x (…, T, d), not yet added to x."""
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 
 
 def mlp(own: Own, x: Array) -> Array:
-    """The output of the feed-forward network for tokens x (…, T, d), before it is added to x."""
+    """The output of the feed-forward network for tokens x (…, T, d), not yet added to x."""
     return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 
 

@@ -42,8 +42,8 @@ def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that a network maps to one direction, for ε = 0.
 
     The direction is that of the last hidden layer. Only directions to which the network maps random
-    inputs are tried. Each draw has twice as many inputs as the last one; the search ends if two draws in a
-    row find no more points than before, or at MAX_INPUTS. A direction to which the network maps very few
+    inputs are tried. Each draw has twice as many inputs as the last one; the search ends if the number does
+    not grow in two draws in a row, or at MAX_INPUTS. A direction to which the network maps very few
     inputs may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Name marks in the picture: move the titles of marks from the legend to free places beside the marks. Titles
- * for which there is no room stay in the legend. This is done only when the figure is at rest, and only for
- * visible marks. `placed` and `spots` are pure; `name` changes a panel and its legend.
+ * for which there is no room stay in the legend, or are hidden if it is full. This is done only at rest, and
+ * only for visible marks. `name` and `reserveLegend` change the page; the other exports are pure.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
  * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction

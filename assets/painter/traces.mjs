@@ -161,6 +161,6 @@ function filled(view, trace, drawn) {
 
 /** The `textposition` of the count at the place (x, y) of a 2D view: towards the vertical axis and away from
  * the horizontal one, so that an arrow from the origin to the place does not cover the count. @param {number}
- * x @param {number} y @param {number} high the height of the view in axis units; a y down to −high/100 counts
- * as above the horizontal axis */
+ * x @param {number} y @param {number} high the height of the view in axis units; a place counts as above the
+ * horizontal axis if it is at most high/100 below it */
 const labelPosition = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

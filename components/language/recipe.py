@@ -150,8 +150,8 @@ class View:
                leave the picture
     wider      for `reaching`: the zooms that follow sliders, one entry for each slider. If several apply at
                once, the largest factor counts, and the offsets add up
-    between    for each parameter, by name, values between the ends of its slider for which the axes are
-               fitted too; there the axes may also become narrower
+    between    for `reaching`: for each parameter, by name, values between the ends of its slider for which
+               the axes are fitted too. With any, sliders may also narrow axes that `zooms` widen
     """
 
     name: str

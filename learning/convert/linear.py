@@ -1,9 +1,9 @@
-"""ATen operators f that commute with a linear map P along an axis, Pf(x) = f(Px), and in which operands.
+"""ATen operators that commute with centring along an axis, and the operands that must be centred instead.
 
-This serves to move centring, P = I − 11ᵀ/d, from an operator's output to its inputs. To apply P along an axis
-of the output, P must be applied to some of the operands, to each along a certain axis; `links` lists these
-operands and axes, or returns None if that is impossible. The other operands stay as they are. `contraction`
-and `leaf_of` also find the weights into which γ and β are folded.
+Centring is the map P = I − 11ᵀ/d. To apply P along an axis of an operator's output, P must be applied to some
+of the operands, to each along a certain axis; `links` lists these operands and axes, or returns None if that
+is impossible. The other operands stay as they are. `contraction` and `leaf_of` also find the weights into
+which γ and β are folded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand of an operator, and the axis along which the linear map P must be applied to it.
+    """An operand of an operator, and the axis along which P (centring) must be applied to it.
 
     If `scale` is not None, it is another operand by which this one is multiplied coordinate by coordinate;
     then P must be applied to the product of both.
@@ -252,7 +252,8 @@ def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
     """The axis of x that becomes `axis` of x[indices]; None if `axis` comes from an index.
 
-    n, m: the numbers of axes of x and of x[indices].
+    Also None if a boolean mask of several axes is combined with another index. n, m: the numbers of axes of x
+    and of x[indices].
     """
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)

@@ -96,13 +96,13 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
     """The tensors on the other side of an operator, each with the span that corresponds to `span` there.
 
-    A span is a set of axes over which a mean is removed. If `value` is an operator's output, the other side
-    is its operands, and the other way round. ends: for each axis of `span`, the tensors there, each with the
-    number of the corresponding axis and the scale of `linear.Link`. Example: for y = a + b, the axis 1 of y
-    corresponds to the axis 1 of a and of b, without a scale.
+    If `value` is an operator's output, the other side is its operands, and the other way round. ends: for
+    each axis of `span`, the tensors there, each with the number of the corresponding axis and the scale of
+    `linear.Link`. Example: for y = a + b, the axis 1 of y corresponds to the axis 1 of a and of b, without a
+    scale.
 
-    Returns None if `span` has several axes, and these correspond to axes of different tensors, or of a tensor
-    with a scale.
+    If `span` has several axes, the k-th ends of all of them give the k-th part. Returns None if these are
+    not different axes of one tensor without a scale, or if the axes have different numbers of ends.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]

@@ -2,7 +2,7 @@
 
 With d = 4 the sphere is an ordinary one, in the space of all vectors whose components sum to 0. The picture
 shows that space. The part of a point that a head sees is stored together with the point, and drawn without
-its component along 𝟏.
+its component along 𝟏. The index h of a head counts from 0; titles count heads from 1.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def cut(heads: int, shape: str) -> Recipe:
         ),
         views=(
             space("space", "", hero, camera=CAMERA),
-            graph("scores", "Score of each point as a key", (*level, *keys()), side(1), side(2), equal=True),
+            graph("scores", "Score of each point as a key", (*level, *keys()), side(0), side(1), equal=True),
             graph(
                 "windows", "Share of each axis, by head", shares, ("axis", 0.4, D + 0.6), ("", -0.08, 1.12)
             ),
@@ -325,7 +325,7 @@ def keys() -> tuple[Mark, ...]:
 
 def side(h: int) -> tuple[str, float, float]:
     """Title, lower end and upper end of the axis of head h in the graph of scores."""
-    return f"score in head {h}", -MAX_SHOWN_SCORE, MAX_SHOWN_SCORE
+    return f"score in head {h + 1}", -MAX_SHOWN_SCORE, MAX_SHOWN_SCORE
 
 
 def levels() -> list[Part]:

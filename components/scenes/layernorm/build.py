@@ -157,8 +157,9 @@ def display(d: int) -> np.ndarray:
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
     """The axes, the line along 𝟏, the hyperplane, the sphere or circle on which points land, and semi-axes.
 
-    A guide stays in place until the points reach it. From then on, the steps move it together with the
-    points.
+    The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from ⊙ γ on.
+    The others move with the points from the unit sphere on, but some spheres and circles stop at the radius
+    √d (see `sphere` and `circle`).
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)

@@ -25,7 +25,7 @@ Array = np.ndarray
 PITCH, HEIGHT = 1.42, 1.0  # distance between strips, and height of a strip; its title is in between
 ORIGIN = (1.0, -2.0)  # of the first strip; all strips avoid the zero lines, which Plotly draws
 LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms take a width of 1 in between
-HEADROOM = 0.35  # of the first strip's height, for the name above massive vectors
+HEADROOM = 0.35  # of the range of values, added above it for the name above massive vectors
 MAX_TICKS = 4  # labels on an axis
 BRACKET = 0.09  # height above the line at which a run of massive activations is marked, in strips' heights
 MAX_LAST_TICK_RATIO = 1.1  # an axis goes on to the next tick if this adds less than a tenth
@@ -350,8 +350,9 @@ def gaps(count: int, length: int) -> Array:
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
     """The lower and upper end of a strip's scale.
 
-    The lower end is 0, or the smallest value if the scale is logarithmic. The upper end is the largest value,
-    or a tick a little above it.
+    On a linear scale the ends are 0 and the largest value, or a tick a little above it. On a logarithmic
+    scale they are the smallest positive value and the largest, half and twice that if these are equal; for
+    the column "longest" the upper end is higher by HEADROOM.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]

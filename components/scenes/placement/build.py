@@ -149,9 +149,10 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
     """Unit vectors in space (K + 1, 3), of which the first is upright, on a path with given angles.
 
     start: the angle of each vector to the first one (K + 1,). turn: the angle from each vector to the next
-    (K,). Both are in degrees. Such a path exists on the sphere, because the angles were measured between
-    vectors, though in d dimensions. The spherical law of cosines gives how far each step goes around the
-    first vector. All steps go around it in the same sense; the first step leaves at `azimuth`, in degrees.
+    (K,). Both are in degrees, measured between vectors in d dimensions. Such a path also exists in space,
+    because any three vectors fit into three dimensions. The spherical law of cosines gives how far each step
+    goes around the first vector. All steps go around it in the same sense; the first step leaves at
+    `azimuth`, in degrees.
     """
     polar, turns = np.radians(start), np.radians(turn)
     products = np.sin(polar[:-1]) * np.sin(polar[1:])

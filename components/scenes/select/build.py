@@ -172,7 +172,10 @@ def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
 
 
 def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
-    """The sliders for the query, for ε, and for γ₁ and γ₂, the gains of the first two coordinates."""
+    """The sliders for the query, for ε if the norm divides, and for γ₁ and γ₂.
+
+    γ₁ and γ₂ are the gains of the first two usual coordinates, those before the rotation.
+    """
     group, values = "Query q", (1.4, 0.9, 0.5)
     across = ["q ⊥ 𝟏"] if d == 2 else [f"q ⊥ 𝟏, {which}" for which in ("first", "second", "third")[: d - 1]]
     labels = [*across, "q along 𝟏"][:3]

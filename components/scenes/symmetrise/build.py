@@ -201,11 +201,11 @@ def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
 
 
 def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against the number of iterations.
+    """Graph of the error against the number of iterations, and its clouds except "curve" and "now".
 
-    It shows the mean error of the vectors in the picture after each iteration of the chosen block. It also
-    shows the errors of blocks that were trained with 1 to 8 iterations: for each number of heads the medians
-    over seeds, and for the chosen number of heads also the error of each seed.
+    It shows the mean error of the vectors in the picture at each stage (`average`). It also shows the errors
+    of blocks that were trained with 1, 2, 4 or 8 iterations: for each number of heads the medians over seeds,
+    and for the chosen number of heads also the error of each seed.
     """
     heads, parts = int(choices["heads"]), []
     for h in HEADS:
@@ -234,7 +234,7 @@ def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud
 
 
 def against_factors(mean: Cloud, choices: Choices, last: int, found: Rows) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the error against a factor by which the vectors' scale or mean is multiplied.
+    """Graph of the error against a factor by which the vectors' scale or mean is multiplied, and its clouds.
 
     There are two curves from the table, one for the scale and one for the mean, and a point at the value of
     each slider. The height of both points is the last coordinate of the cloud `mean`: the error of the
