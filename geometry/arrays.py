@@ -31,8 +31,11 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """The module that has the array API's functions for x, such as PyTorch's; fast for NumPy arrays."""
-    return numpy if type(x) is np.ndarray else array_namespace(x)
+    """The module that has the array API's functions for x; found quickly for NumPy arrays and dual arrays."""
+    if type(x) is np.ndarray:
+        return numpy
+    own = None if isinstance(x, np.ndarray) else getattr(x, "__array_namespace__", None)
+    return array_namespace(x) if own is None else own()
 
 
 def real(x: Numbers, *, axes: int = 0) -> Array:
