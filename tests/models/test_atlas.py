@@ -5,9 +5,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from learning.recording.analysis import MAX_SAMPLED_KEYS, lost
 from learning.recording.digest import from_digest
 from learning.shipped import read, table
-from tools.films.atlas import MODELS, made
+from tools.films.atlas import MODELS, made, recording
 from tools.films.attention import measured
 from tools.films.trained_keys import NAMES
 from tools.films.trained_keys import measured as measured_keys
@@ -35,6 +36,17 @@ def test_the_atlas_is_what_its_models_see(name):
     for new, old in zip(again.norms, shipped.norms, strict=True):
         np.testing.assert_array_equal(new.position, old.position)
         np.testing.assert_array_equal(new.token, old.token)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_lost_keys_are_copies(name):
+    """Of the keys of the first norm, as many are lost as have an equal key; without copies none is lost."""
+    skip_without(name)
+    x = recording(name).norms[0].x.astype(float)
+    keys = x[np.linspace(0, len(x) - 1, MAX_SAMPLED_KEYS).astype(int)]
+    distinct, count = np.unique(keys, axis=0, return_counts=True)
+    assert count[count > 1].sum() == read(f"norms_{name}.safetensors", from_digest).rows[0]["lost_before"]
+    assert lost(distinct) == 0
 
 
 @pytest.mark.parametrize("name", MODELS)

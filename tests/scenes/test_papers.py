@@ -149,6 +149,7 @@ def test_scores_of_trained_models():
             "In 101 norms the median angle is also smaller than for random vectors",
         ),
         (test_select.keys_of_trained_models, "with 128 to 576 dimensions) 32 can never win"),
+        (test_select.copies_with_a_position, "the only keys that are lost there are copies of another"),
         (
             test_language.tokens_of_the_sentence,
             "*was* occurs twice, and its two vectors are equal before and after the first",

@@ -1,5 +1,6 @@
 """Keys that no query selects: inside the hull of the others; on LayerNorm's sphere there are none."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from geometry import layer_norm, rms_norm
 from geometry.centering import center, hyperplane_basis
 from geometry.gaussian_hull import unselectable_share
 from geometry.selection import certificate, largest_weights, selectable
+from learning.recording.analysis import MAX_SAMPLED_KEYS
 from learning.recording.analysis import lost as lost_keys
 from tests.scenes import atlas
 from tests.scenes.claims import said, stop
@@ -390,13 +392,35 @@ def keys_of_trained_models():
         assert (points[token == each] == points[token == each][0]).all()
 
 
+def copies_with_a_position():
+    """In each of two models, as many keys are lost as the 60 tokens have copies: equal tokens at one position.
+
+    Of each text all tokens were recorded, so the 60 are known. Where token and position are equal, so are the
+    vectors that were kept of the first norm.
+    """
+    from tools.films.atlas import MODELS, SMILES  # imports transformers, which is slow
+
+    for name, cut, count in (("antiberty", r"\w", 2), ("rxnmapper", SMILES, 8)):
+        lines = (re.findall(cut, line) for line in MODELS[name].read_text.splitlines())
+        tokens = [pair for line in lines for pair in enumerate(["start", *line, "end"])]
+        own = atlas.digest(name)
+        assert len(tokens) == own.rows[0]["vectors"]
+        keys = [tokens[k] for k in np.linspace(0, len(tokens) - 1, MAX_SAMPLED_KEYS).astype(int)]
+        assert sum(keys.count(key) > 1 for key in keys) == count == own.rows[0]["lost_after"]
+        norm = own.norms[0]
+        _, vector = np.unique(norm.points, axis=0, return_inverse=True)
+        kinds = np.stack([norm.token, norm.position, vector.ravel()], axis=1)
+        assert len(np.unique(kinds, axis=0)) == len(np.unique(kinds[:, :2], axis=0)) < len(kinds)
+
+
 CLAIMS = {
     "dimensions (512 keys in heads of 32 or 64 coordinates), none was lost in two of these models": atlas.no_key_is_lost_in_a_head,
     "which have 128 to 576 dimensions. At each of the 116 norms we took 60 vectors as keys.": keys_of_trained_models,
     "With fewer keys than dimensions, practically only copies can be lost.": only_copies,
-    "practically only copies can be lost. Of these 6,960 keys, 32 are lost, the same number before and after the norm, and all at the first norm of a model. The 22 lost keys of SmolLM2 are copies:": keys_of_trained_models,
+    "practically only copies can be lost. Of these 6,960 keys, 32 are lost, the same number before and after the norm. All 32 are copies, and all are at the first norm of a model: - 22 in SmolLM2.": keys_of_trained_models,
+    "- 2 in AntiBERTy and 8 in the ALBERT of rxnmapper. There the embedding of the position is added. A copy is an equal token at the same position of another text": copies_with_a_position,
     r"The sliders of the query give its coordinates along directions at right angles (⊥) to $𝟏$. If $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their usual coordinates.": sliders_of_the_query,
-    "Here the query has no part along $𝟏$. So before centring, or with RMSNorm, the gold ring never reaches some keys that can win.": without_a_part_along_ones,
+    "Then no slider gives the query a part along $𝟏$. Some keys win only by a query with such a part. So before centring, and at every stage of RMSNorm, the gold ring cannot reach all filled points. From **centre** on, a part along $𝟏$ changes nothing.": without_a_part_along_ones,
     "the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "found many such keys in a small language model with eight dimensions": eight_dimensions,

@@ -5,7 +5,7 @@ import pytest
 
 from components.language.marks import Line
 from components.scenes.surface import SCENE, SLICES
-from components.scenes.surface.build import LINE_HALF_LENGTH, POINT_COUNT, THETA
+from components.scenes.surface.build import HEIGHT_SCALE, LINE_HALF_LENGTH, POINT_COUNT, THETA
 from components.training.recipes import recipe_of
 from geometry import fold, stretch, u_eps
 from tests.scenes.claims import said, stop
@@ -118,6 +118,7 @@ def two_maps():
 
 
 def between_minus_one_and_one():
+    assert HEIGHT_SCALE > 1
     for kind in SLICES:
         for eps in (0.0, 1.0):
             recipe = recipe_of(SCENE, slice=kind)
@@ -252,7 +253,7 @@ def closer_to_a_step():
 
 CLAIMS = {
     "The activation curves of stretch, fold and sigmoid are slices of one surface: the first coordinate of a normalised point, drawn as a height.": three_slices,
-    "at the last stage they lie between $-1$ and $1$.": between_minus_one_and_one,
+    "At the last stage all heights lie between $-1$ and $1$; the picture draws them larger than lengths on the floor.": between_minus_one_and_one,
     "So the two maps share one function, at different points:": two_maps,
     r"For $\varepsilon = 0$ the height is the cosine of the angle between $(x, y)$ and the $x$ axis. So it is constant along each ray from the origin. (Two rays that mirror each other in the $x$ axis have the same height.) Rays of every height from $-1$ to $1$ meet at the origin: the surface has a cliff there, and no value at the origin makes it continuous. The origin itself has the height 0,": rays_are_level,
     r"With $\varepsilon = 0$ and $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point are on the $x$ axis, both at height 1.": the_dip,

@@ -23,7 +23,7 @@ from transformers import BertTokenizer, PreTrainedTokenizerFast
 from learning.convert import centring, contributions
 from learning.recording.digest import Digest, digest, to_file
 from learning.recording.pretrained import recorded
-from learning.recording.recording import MAX_VECTORS
+from learning.recording.recording import MAX_VECTORS, Recording
 from learning.shipped import FOLDER
 
 VECTORS_SHOWN = 10_000  # vectors of all norms of a model together, so that a file has at most 400 kB
@@ -156,11 +156,11 @@ MODELS = {
 }
 
 
-def made(name: str) -> Digest:
-    """The reduced recording of the norms of the model `name` (a key of MODELS), made on its text."""
+def recording(name: str) -> Recording:
+    """The recording of the norms of the model `name` (a key of MODELS), made on its text."""
     source = MODELS[name]
     with source.with_tokenizer() as model:
-        seen = recorded(
+        return recorded(
             model,
             source.read_text,
             vectors=MAX_VECTORS,
@@ -173,8 +173,13 @@ def made(name: str) -> Digest:
             contributions=contributions,
             tell=print,
         )
+
+
+def made(name: str) -> Digest:
+    """The recording of the model `name`, reduced to what the page shows."""
+    seen = recording(name)
     few = min(MOST_SHOWN, VECTORS_SHOWN // len(seen.norms))
-    return replace(digest(seen, vectors=few), notice=source.notice)
+    return replace(digest(seen, vectors=few), notice=MODELS[name].notice)
 
 
 def atlas() -> None:
