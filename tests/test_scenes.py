@@ -218,8 +218,27 @@ def test_no_stage_leaves_its_panel(scene):
                 keep("stages in panel", scene.slug, far <= 0.5, f"{far:.2f} at {where}")
 
 
+@EVERY
+def test_no_stop_leaves_its_panel(scene):
+    """In 3D views, with the sliders and the camera of each stop: what it shows is inside the panel.
+
+    Except guides, supporting planes, and the beginnings of trails, which a step can bring from far away.
+    """
+    for number, stop in enumerate(scene.text.tour, 1):
+        state = state_of(scene, stop.state)
+        at = state.recipe.moment(state.params, state.progress, followed=state.follow)
+        views = [v.at(state.progress, state.params) for v in state.recipe.views if v.dims == 3]
+        for view in (replace(view, camera=state.camera or view.camera) for view in views):
+            for mark in (mark for mark in view.layers if mark.opacity_at(state.progress) > 0):
+                if mark.guide or mark.row_count == 0 or isinstance(mark, Support | SupportDisc | Trail):
+                    continue
+                far = np.nanmax(np.abs(flat_on(view, mark, at)), initial=0)
+                where = f"{type(mark).__name__} of {mark.cloud!r} in {view.name!r}, stop {number}"
+                keep("stop in panel", scene.slug, far <= 0.5, f"{far:.2f} at {where}")
+
+
 REACHING = ["layernorm", "stretch", "fold", "majority", "select", "scores", "block"]
-REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre"]
+REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre", "confidence"]
 
 
 @pytest.mark.parametrize("slug", REACHING)

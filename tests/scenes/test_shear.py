@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.scenes.shear import SCENE
+from components.scenes.shear.build import CUBE_HALF
 from components.training.recipes import recipe_of
 from geometry.shear import shear
 from tests.geometry.closed_forms import sheared_shadow
@@ -73,7 +74,7 @@ def test_shadow_of_a_face_of_the_cube_moves_as_a_whole(pair):
         before, after = recipe_of(SCENE, pair=pair).cloud(f"{name} face").stages({"s": 0.8, "r": 1.2})
         slide = (after - before)[:, [onto, stays]]
         np.testing.assert_allclose(
-            slide, np.broadcast_to([sign * 0.8 * 0.75 * 1.2, 0], slide.shape), atol=ROUNDING
+            slide, np.broadcast_to([sign * 0.8 * CUBE_HALF * 1.2, 0], slide.shape), atol=ROUNDING
         )
 
 

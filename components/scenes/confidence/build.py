@@ -66,6 +66,7 @@ def build(choices: Choices) -> Recipe:
                 (*hero, *followed("points", SPACE, "the red point", trail=0)),
                 camera=CAMERA,
                 reach=REACH,
+                reaching=True,
             ),
             triangle(color),
         ),

@@ -18,7 +18,7 @@ from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
 AXES, IDENTITY = "xyz", np.eye(3)
-REACH, WALL_AT, WALL_HALF, CUBE_HALF = 2.2, 1.5, 1.3, 0.75
+REACH, WALL_AT, WALL_HALF, CUBE_HALF = 2.2, 1.5, 1.3, 0.7
 FAR_SIDES = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(IDENTITY), rows(IDENTITY, stage=0)
