@@ -1,12 +1,12 @@
 """Settings from environment variables; docs/deployment.md explains them.
 
-All are read and checked here, before the first request; only LOG_LEVEL is read by normscape/app.py. The list
-is also part of `normscape serve --help`.
+All are read and checked here, before the first request. The list is also part of `normscape serve --help`.
 
 NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/
 TRUSTED_PROXIES    the number of proxies in front of the server; each must set X-Forwarded-For,
                    X-Forwarded-Proto and X-Forwarded-Host
-HOSTS              the host names that requests may name; others get status 400, except for /healthz
+HOSTS              the host names that requests may name, separated by commas or spaces; others get status 400,
+                   except for /healthz
 IMPRINT_URL        the address of the site's imprint, which all pages but embeds link
 PRIVACY_URL        the address of its privacy notice, which they link, too
 CLIENT_CPU_BURST   the seconds of CPU time that a client may use at once (20)
@@ -15,7 +15,7 @@ CLIENT_TRAININGS   how many trainings of a client may wait or run (4)
 WAITING_TRAININGS  how many trainings of all clients may wait (8)
 CLIENT_REQUESTS    how many requests of an IP address the nginx of compose.yaml handles at once (500)
 BIND               the address and port to listen on
-LOG_LEVEL          "debug" to log errors with their tracebacks
+LOG_LEVEL          "debug" to log errors with their tracebacks; "warning", the default, logs one line each
 REDIS_URL          the address of a Redis server that queues training jobs and stores their results
 CACHE_DIR          the folder for preview pictures, the worker's heartbeat and, without Redis, the queue and
                    the results of training
@@ -24,6 +24,7 @@ CACHE_DIR          the folder for preview pictures, the worker's heartbeat and, 
 from __future__ import annotations
 
 import re
+import socket
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -36,6 +37,7 @@ from urllib.parse import urlsplit
 LONGEST_PREFIX = 100  # characters
 MAX_PROXIES = 10
 NGINX_CLIENTS = 5000  # nginx.conf has 10,000 connections, of which a request takes two
+LOG_LEVELS = ("warning", "debug")  # the first is the default
 LINKS = {"IMPRINT_URL": "Imprint", "PRIVACY_URL": "Privacy notice"}  # setting → text of the link
 REDIS_ANSWER_SECONDS = 2.0
 
@@ -59,13 +61,14 @@ class Settings:
     cpu_rate: float = 0.25
     client_trainings: int = 4  # several, because people in a lecture hall share an address
     waiting_trainings: int = 8
+    log_level: str = LOG_LEVELS[0]
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """Read and check the settings of the web application. Raises WrongSetting if one is invalid.
 
-    A variable that is empty counts as missing. LOG_LEVEL, BIND, REDIS_URL and CACHE_DIR are not part of the
-    result; other functions read them. CLIENT_REQUESTS is only checked, because nginx applies it.
+    A variable that is empty counts as missing. BIND, REDIS_URL and CACHE_DIR are not part of the result; other
+    functions read them. CLIENT_REQUESTS is only checked, because nginx applies it.
     """
     number = partial(_number, environment)
     number("CLIENT_REQUESTS", 500, 1, NGINX_CLIENTS)
@@ -78,6 +81,7 @@ def read(environment: Mapping[str, str]) -> Settings:
         cpu_rate=number("CLIENT_CPU_RATE", Settings.cpu_rate, 0.01, 99),
         client_trainings=number("CLIENT_TRAININGS", Settings.client_trainings, 1, 999),
         waiting_trainings=number("WAITING_TRAININGS", Settings.waiting_trainings, 1, 999),
+        log_level=_log_level(environment.get("LOG_LEVEL") or Settings.log_level),
     )
 
 
@@ -124,6 +128,10 @@ def _reach_redis(url: str) -> None:
         raise WrongSetting(f"REDIS_URL: Redis refused the connection: {problem}") from None
     except redis.RedisError as problem:
         wait = "until it does, nothing can be trained or stored"
+        if isinstance(problem.__context__, socket.gaierror):
+            wait += (
+                ". Check the host name in REDIS_URL; Compose starts “redis” only with COMPOSE_PROFILES=scale"
+            )
         print(f"normscape: Redis does not answer yet ({problem}); {wait}", file=sys.stderr)
 
 
@@ -182,6 +190,12 @@ def _prefix(text: str) -> str:
         )
     if len(text) > LONGEST_PREFIX or {".", ".."} & set(text.split("/")):
         raise WrongSetting(f"NORMSCAPE_PREFIX={text[:LONGEST_PREFIX]} is too long, or has . or .. as a part")
+    return text
+
+
+def _log_level(text: str) -> str:
+    if text not in LOG_LEVELS:
+        raise WrongSetting(f"LOG_LEVEL={text} is not {' or '.join(LOG_LEVELS)}")
     return text
 
 

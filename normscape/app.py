@@ -83,7 +83,7 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
     host, port: where to listen; None for those of the setting BIND. path: the path in the printed address.
     """
     try:
-        settings.read(os.environ)
+        log_level = settings.read(os.environ).log_level
         settings.check_storage(os.environ)
         default_host, default_port = settings.bind(os.environ)
         host, port = host or default_host, default_port if port is None else port
@@ -91,18 +91,14 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         from components.web import serve, stills
         from components.web.server import full_bundle_notice
 
-        serve.log_errors(os.environ.get("LOG_LEVEL", ""))
+        serve.log_errors(log_level)
         application = wsgi()
         stills.draw_cards()
         sockets = serve.listen(application, host, port)
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
     except (OSError, ValueError) as error:
-        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        reason = (
-            f"the port is in use; choose another one, such as --port {(port or 0) + 1}" if taken else error
-        )
-        sys.exit(f"normscape: cannot serve on {host}:{port}: {reason}")
+        sys.exit(f"normscape: cannot serve on {host}:{port}: {reason(error, host, port)}")
     except KeyboardInterrupt:
         return
     print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
@@ -110,6 +106,17 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         print(f"normscape: {notice}", file=sys.stderr)
     threading.Thread(target=runs.expire, args=[threading.Event()], daemon=True).start()
     serve.run(sockets)
+
+
+def reason(error: OSError | ValueError, host: str | None, port: int | None) -> str:
+    """The reason why the server cannot listen on a host and port, in words."""
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno == errno.EADDRINUSE:
+        return f"the port is in use; choose another one, such as --port {(port or 0) + 1}"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"this machine does not have the address {host}"
+    return error.strerror or str(error)
 
 
 class Parser(argparse.ArgumentParser):

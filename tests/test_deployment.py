@@ -66,6 +66,7 @@ WRONG = [
     *[("CLIENT_CPU_BURST", text) for text in ("0", "-1", "inf", "nan", "1e3", "20,5", "10000")],
     *[("CLIENT_CPU_RATE", text) for text in ("0", "0.001", "100", "1/4")],
     *[(name, text) for name in ("CLIENT_TRAININGS", "WAITING_TRAININGS") for text in ("0", "1.5", "1000")],
+    *[("LOG_LEVEL", text) for text in ("verbose", "DEBUG")],
     *[("CLIENT_REQUESTS", text) for text in ("0", "5001", "500;", "many")],
     *[
         (name, text)
@@ -87,6 +88,15 @@ def test_a_wrong_setting_is_named(name, text):
     with pytest.raises(settings.WrongSetting, match=f"^{name}") as said:
         settings.read({name: text})
     assert "\n" not in str(said.value)
+
+
+def test_host_names_are_separated_by_commas_or_spaces():
+    got = settings.read({"HOSTS": "teach.example, .School.example\n[::1]"})
+    assert got.hosts == ("teach.example", ".school.example", "[::1]")
+
+
+def test_the_log_level_is_a_setting():
+    assert [settings.read({"LOG_LEVEL": text}).log_level for text in ("", "debug")] == ["warning", "debug"]
 
 
 def test_a_wrong_number_is_told_what_is_allowed():
@@ -178,7 +188,7 @@ def test_a_server_with_wrong_settings_says_so_and_ends(command, own):
 
 
 REFUSED = {"NORMSCAPE_PREFIX": "sub", "CACHE_DIR": "/proc/nothing", "BIND": "here", "REDIS_URL": "there"}
-REFUSED |= {"CLIENT_REQUESTS": "many"}
+REFUSED |= {"CLIENT_REQUESTS": "many", "LOG_LEVEL": "verbose"}
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -216,7 +226,13 @@ def test_a_redis_that_is_away_is_said_and_waited_for(capsys):
     port = free()
     settings.check_storage({"REDIS_URL": f"redis://127.0.0.1:{port}"})
     said = capsys.readouterr().err
-    assert said.count("\n") == 1 and f"127.0.0.1:{port}" in said
+    assert said.count("\n") == 1 and f"127.0.0.1:{port}" in said and "Check" not in said
+
+
+def test_an_unknown_host_name_of_redis_is_told_to_be_checked(capsys):
+    settings.check_storage({"REDIS_URL": "redis://nosuch.invalid:6379/0"})
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "Check the host name in REDIS_URL" in said and "COMPOSE_PROFILES" in said
 
 
 def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):

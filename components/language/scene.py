@@ -47,6 +47,11 @@ class WrongValue(ValueError):
         super().__init__(self.error)
         self.parameter, self.allowed, self.status = parameter, allowed, status
 
+    @property
+    def sentence(self) -> str:
+        """The error message with a full stop, unless it ends with one, or with a question mark."""
+        return self.error if self.error.endswith((".", "?")) else f"{self.error}."
+
     def json(self) -> dict[str, Any]:
         return {"error": self.error, "parameter": self.parameter, "allowed": self.allowed}
 

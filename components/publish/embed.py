@@ -103,7 +103,7 @@ def html(shown: Shown) -> str:
 
 
 def wrong_page(wrong: WrongValue) -> str:
-    words = [tags.H1("This figure cannot be shown"), tags.P(f"{wrong.error}.")]
+    words = [tags.H1("This figure cannot be shown"), tags.P(wrong.sentence)]
     return page("Normscape", linked(ABOVE), tags.Main(words, className="wrong"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import importlib.util
 import io
 import itertools
@@ -68,6 +69,8 @@ def export(
         raise WrongValue("assets", f"only .html files can share a folder, not {out.name}", [".html"])
     if changeable and out.suffix != ".html":
         raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])
+    if not out.parent.is_dir():  # before anything is written, and before a video is drawn
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(out))
     if out.suffix == ".html":
         out.write_text(html(scene, state, out, assets, changeable), "utf-8")
     elif out.suffix == ".svg":

@@ -116,7 +116,7 @@ class OneLine(Masked):
 
 
 def log_errors(level: str) -> None:
-    """Log warnings and errors to standard error, one line each; with the level "debug", whole tracebacks."""
+    """Log warnings and errors to standard error, one line each; with `level` "debug", whole tracebacks."""
     kind = Masked if level == "debug" else OneLine
     handler = logging.StreamHandler()
     handler.setFormatter(kind("%(asctime)s %(levelname)s %(message)s"))

@@ -54,7 +54,7 @@ def add_figures(routes: Flask | Blueprint) -> None:
     route(routes, "/still/<slug>.svg", "still", partial(picture, "still", stills.SVG), Access.OPEN)
     route(routes, "/lib/<name>", "library", library, Access.OPEN)
     routes.register_error_handler(
-        WrongValue, lambda wrong: failure(wrong.status, f"{wrong.error}.", wrong.json())
+        WrongValue, lambda wrong: failure(wrong.status, wrong.sentence, wrong.json())
     )
 
 

@@ -1,6 +1,7 @@
 """The command line: help, version, misspelt scenes, a port that is taken."""
 
 import argparse
+import re
 import socket
 import subprocess
 import sys
@@ -85,8 +86,20 @@ def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
     assert (code, told.count("\n")) == (2, 1) and "did you mean 'layernorm'?" in told
     told, _ = ended(capsys, "export", "xyzzy", "--out", str(tmp_path / "a.svg"))
     assert "did you mean" not in told
-    page = app.create_app().server.test_client().get("/layernrom")
+    client = app.create_app().server.test_client()
+    for path in ("/embed/layernrom", "/recipe/layernrom"):
+        text = client.get(path, headers={"Accept": "text/html"}).text
+        assert re.search(r"did you mean .{1,5}layernorm.{1,5}\?(<|$)", text), path
+    page = client.get("/layernrom")
     assert page.status_code == 404 and 'Did you mean <a href="/layernorm"' in page.text
+
+
+def test_an_address_of_another_machine_is_told_without_an_error_number(monkeypatch):
+    monkeypatch.setattr(
+        "components.web.serve.listen", lambda _, host, port: socket.create_server((host, port))
+    )
+    with pytest.raises(SystemExit, match=r"this machine does not have the address 192\.0\.2\.1$"):
+        app.main(["--host", "192.0.2.1", "--port", "0"])
 
 
 def test_a_taken_port_says_how_to_choose_another(monkeypatch):

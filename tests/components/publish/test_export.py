@@ -142,7 +142,8 @@ def test_an_exported_page_holds_the_recorded_models(tmp_path):
 
 def test_a_missing_folder_is_named_without_an_error_number(tmp_path, refused):
     out = tmp_path / "nowhere" / "a.html"
-    told = refused("export", "fold", "--out", str(out))
+    told = refused("export", "fold", "--out", str(out), "--assets", str(tmp_path / "shared"))
+    assert not list(tmp_path.iterdir())  # the folder for shared files is not made either
     assert told.endswith(f": {out}: there is no folder {out.parent}\n")
 
 
