@@ -5,8 +5,8 @@ All are read and checked here, before the first request. The list is also part o
 NORMSCAPE_PREFIX   the path below which a proxy serves the explorer, such as /normscape/
 TRUSTED_PROXIES    the number of proxies in front of the server; each must set X-Forwarded-For,
                    X-Forwarded-Proto and X-Forwarded-Host
-HOSTS              the host names that requests may name, separated by commas or spaces; others get status 400,
-                   except for /healthz
+HOSTS              the host names that requests may name, separated by commas or spaces; others get status
+                   400, except for /healthz
 IMPRINT_URL        the address of the site's imprint, which all pages but embeds link
 PRIVACY_URL        the address of its privacy notice, which they link, too
 CLIENT_CPU_BURST   the seconds of CPU time that a client may use at once (20)
@@ -67,8 +67,8 @@ class Settings:
 def read(environment: Mapping[str, str]) -> Settings:
     """Read and check the settings of the web application. Raises WrongSetting if one is invalid.
 
-    A variable that is empty counts as missing. BIND, REDIS_URL and CACHE_DIR are not part of the result; other
-    functions read them. CLIENT_REQUESTS is only checked, because nginx applies it.
+    A variable that is empty counts as missing. BIND, REDIS_URL and CACHE_DIR are not part of the result;
+    other functions read them. CLIENT_REQUESTS is only checked, because nginx applies it.
     """
     number = partial(_number, environment)
     number("CLIENT_REQUESTS", 500, 1, NGINX_CLIENTS)
