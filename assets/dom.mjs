@@ -61,9 +61,9 @@ export function saveData(data, name) {
   setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
 }
 
-/** A number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); below 0.001 it is in
- * exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes 1.23e-5). @param {number}
- * x */
+/** A number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); between −0.001
+ * and 0.001 it is in exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes 1.23e-5);
+ * 0 stays 0. @param {number} x */
 export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")

@@ -90,7 +90,7 @@ def rms_norm(
     Returns
     -------
     array (*batch, d)
-        The normalised points, in the library and dtype of x.
+        The normalised points, in the library and dtype of x. The zero vector stays 0, for ε = 0 too.
 
     Raises
     ------

@@ -12,7 +12,7 @@ SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # 
 
 
 def elementary(xp, name):
-    """The function `name` of the library xp; if it has none, SciPy's for NumPy; None if neither has one."""
+    """The function `name` of the library xp; if it has none, SciPy's, in float64; None if neither has one."""
     own = getattr(xp, name, None)
     if own is None and name in SCIPY:
         # SciPy's functions have no dtype wider than float64

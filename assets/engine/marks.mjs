@@ -41,8 +41,8 @@ export const MARKS = {
     return withHeads(mark.order ? gather(points, k, unpack(mark.order)) : points, k, mark.arrow);
   },
 
-  /** The path of each point through its stages up to its present position. It always has the same number of
-   * corners: those of stages that are still ahead coincide with the present position. */
+  /** The path of each shown point through its stages up to its present position. It always has the same
+   * number of corners: those of stages that are still ahead coincide with the present position. */
   Trail(mark, moment) {
     const { recipe, stages, params, progress } = moment;
     const each = moment.each?.[mark.cloud];

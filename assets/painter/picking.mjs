@@ -41,8 +41,8 @@ export function watchClicks(panel, signal) {
 }
 
 /** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,
- * and its distance `far` in pixels. Of several points in the same place it is the topmost. Null if no
- * clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param {number} y */
+ * and its distance `far` in pixels. Of several points in the same place it is one of the topmost layer. Null
+ * if no clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param {number} y */
 function clickableAt(panel, x, y) {
   /** @type {{layer: Mark, index: number, far: number} | null} */ let nearest = null;
   for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {

@@ -240,7 +240,8 @@ def project(
 
     points: (*batch, N, m), the current points. If a row has more weights than the points have coordinates,
     the superfluous weights are ignored; if fewer, the superfluous coordinates. stages: the points at each
-    stage, for rows with a fixed stage; without them, such rows apply to `points` too.
+    stage, for rows with a fixed stage, of which a stage beyond the last is the last; without them, such rows
+    apply to `points` too.
     """
     first, weights = show[0], [row.vector(params) for row in show]
     # a single matrix product is only possible if all rows read the same points, with as many weights each

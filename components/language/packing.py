@@ -25,7 +25,8 @@ def packed(value: Any) -> Any:
     """Convert a value, such as a recipe, for `json.dumps`. A dataclass becomes a dict of its fields.
 
     Where objects of several classes can occur, the dict also has the class name: as `mark`, or in lower case
-    as `kind`. Points and colour values become single precision, which is enough for drawing. All other
+    as `kind`. Two classes need none: a `Row` has no `kind`, and `Followed` becomes the text "followed".
+    Points and colour values become single precision, which is enough for drawing. All other floating-point
     arrays, such as weights, keep their values exactly.
     """
     match value:

@@ -54,7 +54,7 @@ def _word(name: str, body: str) -> Word:
     first, _, meaning = body.partition("\n")
     head = ENTRY_HEAD.fullmatch(first)
     if head is None:
-        raise ValueError(f"the word {name!r} begins with a line '@ id scene !other: fragments'")
+        raise ValueError(f"the word {name!r} needs a first line '@ id scene !other: phrases'")
     # commas separate fragments, except inside a formula
     fragments = re.findall(r"\s*(\$[^$]+\$|[^,$]+)(?:,|$)", head[4])
     found, not_in = tuple(line(each) for each in fragments), tuple(re.findall(r"\w+", head[3]))

@@ -1,8 +1,8 @@
 """The search index: chapters, words, guides, and scenes with the parts of their texts and their tables.
 
 It is one JSON file, in which the browser searches without the server (assets/page/search.mjs). Its entries
-link to places in pages by their `id`. page.py writes these `id`s with HEADING, LEAD and `anchor` of this
-module.
+link to places in pages by their `id`, and to stops of tours by `?tour=`. page.py writes the `id`s of
+headings, paragraphs and questions with HEADING, LEAD and `anchor` of this module.
 """
 
 from __future__ import annotations

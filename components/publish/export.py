@@ -45,10 +45,10 @@ def export(
 ) -> None:
     """Write a scene to a file: as a page, picture or video, depending on the suffix of `out`.
 
-    query: the state of the scene. look: the size of a picture or video, and how a video moves. assets: for
-    pages, a folder for files that several exported pages share; None to put these files into the page.
-    changeable: for pages, the names of the choices that readers can still change. Raises WrongValue, Missing,
-    NoBrowser, OSError.
+    query: the state of the scene. look: the size of a video or picture (not of an SVG), and how a video
+    moves. assets: for pages, a folder for files that several exported pages share; None to put these files
+    into the page. changeable: for pages, the names of the choices that readers can still change. Raises
+    WrongValue, Missing, NoBrowser, OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:

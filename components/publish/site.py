@@ -189,8 +189,9 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The choices that readers of a static page can change, as JSON data, with those values that exist.
 
-    made: for each recipe that was written, its choices; the page opens with the first. Text fields, results
-    of training and parts of such results (`Picked`) are left out, because they need a server.
+    A choice of several options keeps all of them. Text fields, results of training and parts of such results
+    (`Picked`) are left out, because they need a server. made: for each recipe that was written, its choices;
+    the page opens with the first.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):

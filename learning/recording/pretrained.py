@@ -178,10 +178,10 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
 def how_much_is_read(
     tokenizer: Any, text: str, examples: list[list[int]], most: int, *, by_line: bool = False
 ) -> str:
-    """A message on how many tokens of a text are read, which are in `examples`, and how many it has.
+    """A message: how many tokens of a text are read, of how many.
 
-    most: the largest number of tokens to read. The number of tokens of a long text is estimated from those of
-    its beginning.
+    examples: the tokens that are read, in windows. most: the largest number of tokens to read. The number of
+    tokens of a long text is estimated from those of its beginning.
     """
     special = tokenizer.num_special_tokens_to_add()
     read = sum(len(example) - special for example in examples)

@@ -24,7 +24,10 @@ ROUNDING = 1e-9  # relative tolerance for a line through the origin
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Selecting, Colored, Clickable):
-    """A symbol (`glyph`) at each selected point of the cloud. size: the width of the symbols, in pixels."""
+    """A symbol (`glyph`) at each selected point of the cloud.
+
+    size: the width of the symbols, in pixels; in 3D views Plotly draws them about twice as wide.
+    """
 
     size: float = 4.0
     glyph: str = "circle"

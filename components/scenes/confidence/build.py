@@ -92,7 +92,7 @@ def norm() -> Step:
 
 
 def head() -> tuple[Step, ...]:
-    """⊙ γ, W and softmax: the probabilities of three classes."""
+    """⊙ γ, W, the factor of the slider "w", and softmax: the probabilities of three classes."""
     return GAIN, Affine(CLASSES), scaled(D, "w"), Softmax()
 
 

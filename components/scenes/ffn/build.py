@@ -341,8 +341,8 @@ def formula(function: str) -> str:
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
     """Table for random weights with ReLU, with a column for each width; None for other choices.
 
-    Its rows are the number of linear pieces (for the sphere: of sign patterns), the entropy of the sign
-    patterns in bits, and the percentage of points that are not kept apart.
+    Its rows are the number of neurons, the number of linear pieces (for the sphere: of sign patterns), the
+    entropy of the sign patterns in bits, and the percentage of points that are not kept apart.
     """
     if choices["weights"] != "drawn" or choices["function"] != "relu":
         return None

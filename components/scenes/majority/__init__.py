@@ -1,4 +1,4 @@
-"""Attention that learns to find the most frequent class of a sequence, with or without LayerNorm before."""
+"""Attention that learns to find the most frequent class of a sequence, after LayerNorm, RMSNorm or none."""
 
 from components.language.scene import Choice, Picked, Scene
 from components.scenes.majority.build import CURVES, DATA_FILES, NORMS, RATES, TRAINING, build

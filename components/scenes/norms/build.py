@@ -317,7 +317,10 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
-    """Table of what each normalisation layer ignores, measured at the first of the points x."""
+    """Table of what each normalisation layer averages over and ignores, and of the surface that it maps to.
+
+    What it ignores, and the dimensions that are left, are measured at the first of the points x.
+    """
     d = x.shape[1]
 
     def at_first(norm: str, first: np.ndarray, others: float = 1.0) -> np.ndarray:

@@ -170,7 +170,8 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
     """Histograms of the scores q·k and of the scores divided by dₖᵃ, with the exact densities.
 
     The exact densities hold if the components are independent: if their correlation ρ is 0. Those of the
-    divided scores also assume that the power a is ½. `divided` is the row vector that computes
+    divided scores also assume that the power a is ½. A stage at which the scores have only one or two values,
+    because d is small, has no density. `divided` is the row vector that computes
     the divided score of a pair.
     """
     grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
