@@ -46,8 +46,8 @@ def stretch(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Flo
 def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[Array, "*batch d"]:
     """Shift along the first axis, then normalise: u_ε(x + t·e₁).
 
-    For t > 1 both ends ±e₁ of the sphere go to e₁, but the points between them do not. So for points on the
-    sphere, the first coordinate of the result behaves like |x₁|.
+    For t > 1 and ε = 0 both ends ±e₁ of the sphere go to e₁, but the points between them do not. So for
+    points on the sphere, the first coordinate of the result behaves like |x₁|.
 
     Parameters
     ----------

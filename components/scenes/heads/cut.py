@@ -111,7 +111,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def with_input(step: Step, *, first: bool = True) -> Step:
-    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). Views draw the first half of such a point."""
+    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). The view in space draws the first part."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 
