@@ -187,7 +187,7 @@ CLAIMS = {
     r"With last layers of 32 neurons, $u_\varepsilon$ is ahead of tanh at no depth, and ahead of ReLU only at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
     r"With last layers of three neurons $u_\varepsilon$ is ahead of tanh at all depths but 3": beside_tanh_and_relu,
     "is ahead of tanh at all depths but 3, and from depth 2 on ahead of the network with *nothing* between its layers (medians of three seeds).": beside_nothing,
-    "There are 360 test pictures, so one is 0.28 %. The accuracy has a standard error of 0.8 to 1.2 % with wide last layers, and of 1.2 to 2.6 % with three neurons. Three seeds of one network differ by up to nine pictures, with three neurons by up to 134.": uncertain,
+    "There are 360 test pictures, so one is 0.28 %. The accuracy has a standard error of 0.8 to 1.2 % with wide last layers, and of 1.2 to 2.6 % with three neurons. The number of correct pictures also depends on the seed: the three seeds of one network differ by up to nine pictures, with three neurons by up to 134.": uncertain,
     "**LayerNorm with three neurons** classifies fewer pictures correctly, at every depth, than the network with *nothing* between its layers (medians of three seeds, the lower rows of the table under the picture).": below_nothing,
     "Centring leaves a plane, and dividing by the length a circle: ten digits": below_nothing,
     "### Ten caps Each colour is a digit. They have settled in caps of the sphere.": caps,

@@ -561,7 +561,7 @@ CLAIMS = {
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
     "With 12 neurons each of our 8 seeds keeps all points of the circle apart; 4 of them lose something of the sphere, 1.9 % at most.": drawn_and_wide,
-    "All points where the same neurons are on form one *piece* of the surface; its parts may lie in several places.": pieces_in_several_places,
+    "All points where the same neurons are on form one *piece* of the surface. A piece can consist of several separate parts.": pieces_in_several_places,
     "At the tilt and shift of the first picture, ReLU takes arcs with a total length of 1.03 to one point. With GELU these arcs stay curves, with a total length of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "Each row of the table is about 8 networks with different seeds; a single share of right answers is their median.": the_task,
@@ -588,5 +588,5 @@ CLAIMS = {
     "- yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places. But no two points meet there.": bent_and_whole,
-    "A layer in which at every point the neurons that are on, or exactly 0 before ReLU, have full rank. For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
+    "A layer loses nothing if at every point the neurons that are on have full rank. (Here neurons that are exactly 0 before ReLU count as on.) For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
 }

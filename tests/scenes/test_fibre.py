@@ -248,7 +248,7 @@ CLAIMS = {
     "# What LayerNorm forgets Half a plane of vectors goes to one point.": half_a_plane,
     r"The orange line holds the multiples of $𝟏 = (1, 1, 1)$ and stands upright.": no_direction,
     r"$$x = \alpha v + \mu 𝟏$$ where $\mu$ is the mean of $x$. Blue points have $\alpha > 0$, pink points $\alpha < 0$.": the_plane,
-    r"LayerNorm takes two steps. **centre** lets every point fall along the orange line. **sphere** moves each point straight away from the origin, or towards it, until its distance from the origin is $\sqrt 3$. Then all blue points are in one place, $\sqrt 3\, v$, and all pink points in the opposite place, $-\sqrt 3\, v$. The next two steps are a second LayerNorm. (In the picture of the matrix Π, see below, there is only a second centring.) Nothing moves.": two_steps_twice,
+    r"LayerNorm takes two steps. **centre** lets every point fall along the orange line. **sphere** moves each point straight away from the origin, or towards it, until its distance from the origin is $\sqrt 3$. Then all blue points are in one place, $\sqrt 3\, v$, and all pink points in the opposite place, $-\sqrt 3\, v$. The next two steps are a second LayerNorm. Nothing moves.": two_steps_twice,
     r"The orange points have $\alpha = 0$.": the_plane,
     r"The number in the corner of the picture is the distance of the output from $\sqrt 3\, v$.": how_far_the_output_is,
     r"As a matrix it is $\Pi = I - \frac{1}{d} 𝟏𝟏^\top$.": the_matrix,

@@ -255,7 +255,23 @@ def ties():
     rings = np.linalg.norm(stages(cut(), "mixed")[3], axis=1)
     said(rings.min(), "0.76")
     said(rings.max(), "2.67")
-    assert np.linalg.matrix_rank(stages(cut(), "mixed")[3]) == 4
+    assert len(rings) == 160 and np.linalg.matrix_rank(stages(cut(), "mixed")[3]) == 4
+
+
+def all_sums():
+    """Two heads: the least and the largest length of a sum of parts are attained, and no sum is longer."""
+    ties()
+    first, second = np.array([1, -1, 0, 0]), np.array([0, 0, 1, -1])
+    sees = share(2, "box", 0)
+    ends = [
+        np.linalg.norm(np.sqrt(2) * (sees[0] * a + sees[1] * b))
+        for a, b in ((second, first), (first, second))
+    ]
+    assert ends == pytest.approx([0, np.sqrt(8)])
+    said(ends[1], "2.83")
+    x = layer_norm(np.random.default_rng(0).standard_normal((20_000, D)), eps=0)
+    lengths = np.linalg.norm(sees[0] * x + sees[1] * np.roll(x, 1, axis=0), axis=1)
+    assert lengths.min() < 0.3 and 2.7 < lengths.max() <= np.sqrt(8)
 
 
 def soft():
@@ -298,6 +314,7 @@ def one_direction():
     np.testing.assert_allclose(SHOW @ [0, 0, -1, -1], along, atol=ROUNDING)
     parts = points()[:, :2] @ blocks.T, points() - points()[:, :2] @ blocks.T
     np.testing.assert_allclose(*(part @ SHOW.T @ along for part in parts), atol=ROUNDING)
+    two_shadows()
 
 
 def added_up():
@@ -578,6 +595,7 @@ CLAIMS = {
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The picture leaves out the height of a shadow along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
+    "So it draws the shorter semi-axes of the two ellipses on one line, and shortens them from 1.41 to 1.": one_direction,
     "Two arrows show the parts of the followed point in heads 1 and 2, and at **sum** lead on to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
@@ -589,13 +607,12 @@ CLAIMS = {
     r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares sum to 4. Both equations connect the heads. Within a block of two axes no equation is left: the block sees a filled ellipse, with semi-axes 2 and $\sqrt{2}$.": semi_axes,
     r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction where the axes of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
     "So the sphere has two dimensions less than the whole space, as anonymous authors (2025) say, but a head of at most $d - 2$ axes": two_less,
-    "The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. The grey rings combine parts of different points, and so fill a body of four dimensions. With two heads and no overlap, they lie at distances from 0.76 to 2.67 from the origin (with the height along $𝟏$), not at distance 2.": ties,
+    r"The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. A grey ring combines parts of different points. All such sums together fill a body of four dimensions. With two heads and no overlap, they can lie at any distance from 0 to $\sqrt 8 = 2.83$ from the origin (with the height along $𝟏$), not only at distance 2. The 160 rings of the picture lie at distances from 0.76 to 2.67.": all_sums,
     "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. A triangle leaves 75 % of an axis to its own head, a squared sine 82 %. A query meant for head 1 then has scores in head 2, too. With triangles they are a ninth as large, because a score contains a head's share twice": soft,
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
     "filled ellipses, because the length that one part lacks is in the other": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
-    "along $(1, 1, 0, 0)$ for head 1 and $(0, 0, -1, -1)$ for head 2, differ only by $𝟏$. So in the picture they lie on one line": one_direction,
-    "The semi-axes are 2 and 1.41. The shorter ones, along $(1, 1, 0, 0)$ for head 1 and $(0, 0, -1, -1)$ for head 2, differ only by $𝟏$. So in the picture they lie on one line, and are shortened.": two_shadows,
+    "The semi-axes are 2 and 1.41.": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and on it the sphere is a segment from −1.73 to 1.73.": four_heads,
     "The query now lies where head 1 alone sees it. All scores of head 2 are 0": for_one_head,

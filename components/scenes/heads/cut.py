@@ -28,8 +28,8 @@ MAX_SHOWN_SCORE, CAMERA = 3.0, (1.0, 0.95, 0.5)  # the largest score that is sho
 # display axes: a direction of the first two coordinates, one of the last two, and one of all
 SHOW = np.vstack([[1, -1, 0, 0], [0, 0, 1, -1], np.array([1, 1, -1, -1]) / sqrt(2)]) / sqrt(2)
 SHOW_ROWS, AXES = rows(SHOW), np.arange(1, D + 1)
+BAR_DISTANCE = 0.2  # between the bars of two heads at an axis
 OVERLAPS, ANGLES = np.linspace(0, 1, 21), np.arange(0.0, 91, 2)
-STEPS_PER_AXIS = 8  # points of a window's curve between two axes
 NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
@@ -45,7 +45,7 @@ def cut(heads: int, shape: str) -> Recipe:
     each = [(*surface(heads, shape, h), *points(heads, shape, h), way(heads, shape, h)) for h in range(heads)]
     guides, around = split(*sphere(), *axes(), *asking())
     parts, shown = split(*(part for own in each for part in own))
-    curves, shares = split(*(part for h in range(heads) for part in window(heads, shape, h)))
+    curves, shares = split(*(part for h in range(heads) for part in share_bars(heads, shape, h)))
     lines, level = split(*levels())
     hero = (*around, *shown, *chosen(SHOW_ROWS, titled=False), *whole_points(), *recombined())
     return Recipe(
@@ -70,9 +70,7 @@ def cut(heads: int, shape: str) -> Recipe:
         views=(
             space("space", "", hero, camera=CAMERA),
             graph("scores", "Score of each point as a key", (*level, *keys()), side(0), side(1), equal=True),
-            graph(
-                "windows", "Share of each axis, by head", shares, ("axis", 0.4, D + 0.6), ("", -0.08, 1.12)
-            ),
+            graph("shares", "Share of each axis, by head", shares, ("axis", 0.4, D + 0.6), ("", -0.08, 1.12)),
         ),
         formula=FORMULA,
         table=Table("whole", columns=("components", "mean", "norm")),
@@ -119,13 +117,9 @@ def with_input(step: Step, *, first: bool = True) -> Step:
 SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
-def shares(heads: int, shape: str, at: Array) -> Array:
-    """The shares of the heads at the positions `at` (n,) on the ring of axes: (T, heads, n).
-
-    A head's share wᵢ ∈ [0, 1] of an axis i says how much of this axis the head sees. T counts the OVERLAPS
-    of the windows. Axis k is at the position k; positions between the axes are for curves.
-    """
-    return np.stack([windows(at, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
+def shares(heads: int, shape: str) -> Array:
+    """The share wᵢ ∈ [0, 1] of each axis i that each head sees, for each of T OVERLAPS: (T, heads, d)."""
+    return np.stack([windows(AXES, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
 
 
 def by_overlap(values: Array) -> Entries:
@@ -138,7 +132,7 @@ def by_overlap(values: Array) -> Entries:
 
 def diagonals(heads: int, shape: str) -> Array:
     """Diagonal matrices with each head's share of every axis, for each of T OVERLAPS: (T, heads, d, d)."""
-    return shares(heads, shape, AXES)[..., None] * np.eye(D)
+    return shares(heads, shape)[..., None] * np.eye(D)
 
 
 def part(heads: int, shape: str, h: int) -> Step:
@@ -229,7 +223,7 @@ def recombined() -> tuple[Mark, ...]:
 
 def whole_points() -> tuple[Mark, ...]:
     """Marks of the whole points, fainter at the stage that shows the heads' parts."""
-    faint = [1.0, 1.0, 0.25, 0.9]
+    faint = [1.0, 1.0, 0.12, 0.9]
     point = Points("whole", "input", SHOW_ROWS, "a point", size=5, fade=faint, hand=Follow())
     return point, *followed("whole", SHOW_ROWS, "the followed point", size=10, trail=2)
 
@@ -347,19 +341,16 @@ def levels() -> list[Part]:
     ]
 
 
-# --- windows
+# --- shares
 
 
-def window(heads: int, shape: str, h: int) -> list[Part]:
-    """Head h's window: a curve over the ring of axes, with a dot on it for the head's share of each axis."""
-    places = np.linspace(0.5, D + 0.5, STEPS_PER_AXIS * D + 1)
-    heights = shares(heads, shape, places)[:, h]
-    given = np.hstack([places[:, None], np.eye(len(places))])
-    matrix = np.zeros((len(OVERLAPS), 2, 1 + len(places)))
-    matrix[:, 0, 0], matrix[:, 1, 1:] = 1, heights
+def share_bars(heads: int, shape: str, h: int) -> list[Part]:
+    """Head h's share of each axis: a bar with a dot on it, beside the bars of the other heads."""
+    places = AXES + BAR_DISTANCE * (h - (heads - 1) / 2)
+    feet, tops = (np.column_stack([places, height * np.eye(D)]) for height in (0, 1))
+    matrix = np.zeros((len(OVERLAPS), 2, 1 + D))
+    matrix[:, 0, 0], matrix[:, 1, 1:] = 1, shares(heads, shape)[:, h]
     place, role, plane = (Affine(by_overlap(matrix)),), f"series-{h + 1}", rows(np.eye(2))
-    own = [STEPS_PER_AXIS // 2 + STEPS_PER_AXIS * k for k in range(D)]
-    line = draw(
-        f"window {h + 1}", Line, role, plane, given, f"head {h + 1}", place=place, size=4, opacity=0.8
-    )
-    return [line, (Points(f"window {h + 1}", role, plane, only=own, size=8),)]
+    bars = clouds.segments(np.stack([feet, tops], axis=1))
+    cloud, line = draw(f"shares {h + 1}", Line, role, plane, bars, f"head {h + 1}", place=place, size=4)
+    return [(cloud, line), (Points(cloud.name, role, plane, only=range(1, 2 * D, 2), size=8),)]
