@@ -208,12 +208,14 @@ def a_layer_of_long_tokens():
     recipe = recipe_of(SCENE, placement="all", seed="0")
     t = times()[-1]
     for kind in LOOKS:
-        x, after, _ = recipe.cloud(kind).stages(recipe.defaults | {"time": np.log10(t)})
+        x, after, end = recipe.cloud(kind).stages(recipe.defaults | {"time": np.log10(t)})
         added, y = average(x[:, :2], 9), states(2, 32, 9, kind)[-1, 0]
         if kind in ("peri", "ngpt"):
             added = norm(added)
         length = np.linalg.norm(y, axis=-1, keepdims=True) if kind in ("pre", "peri") else 1
         np.testing.assert_allclose(after[:, :2], x[:, :2] + added / length / 2, atol=1e-3)
+        np.testing.assert_allclose(end[:, :2], norm(after[:, :2]), atol=EXACT)
+        assert np.all(np.greater(length, 1.1)) == (kind in ("pre", "peri"))
 
 
 def attraction():
@@ -381,11 +383,11 @@ def moves():
 
 CLAIMS = {
     "The figure keeps the last 4 such moves.": moves,
-    "Each dot is a token, a vector of length 1, coloured by its direction.": at_random,
+    "Each dot is a token. It is drawn by its direction alone, as a vector of length 1; the colour shows the direction too.": at_random,
     "tokens nearer than about 5 degrees count as one. This limit is not sharp,": five_degrees,
-    "shows a single layer instead. Its first step adds half of attention's output to each token. The picture draws every token with length 1: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer,
+    "It leaves the time as it is, and shows what one ordinary layer would do to the tokens at this time. First the layer adds half of attention's output to each token. The picture draws every token with length 1: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer,
     "The picture draws every token with length 1: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer_of_long_tokens,
-    "The norm then brings all tokens back to length 1.": a_layer,
+    "Then each sum is divided by its length, so all dots are back at length 1. With pre-LN and peri-LN only the drawing does this;": a_layer_of_long_tokens,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,
     "and all end in one point": one_cluster,
     r"between two clusters at an angle $\theta$ the attraction is only about $e^{-β (1 - \cos \theta)}$.": attraction,

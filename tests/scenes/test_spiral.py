@@ -215,10 +215,10 @@ def before_training():
 def while_it_learns():
     state = stop("spiral", "While it learns")
     assert state.params["step"] == plateau().end == drop().start and state.choices["seed"] == SEED
-    assert plateau().end - plateau().start == 796 and drop().end - drop().start == 220
+    assert plateau().end - plateau().start == 796 and drop().end - drop().start < 796 / 3
     resting = FILM.accuracy[SEED, checkpoint(plateau().start) : checkpoint(plateau().end) + 1]
-    said(100 * resting.min(), "78")
-    said(100 * resting.max(), "80")
+    said(100 * np.median(resting), "78")
+    assert np.abs(resting - 0.78).max() < 0.021
     assert drop().after < drop().before / 2
     said(100 * FILM.accuracy[SEED, checkpoint(drop().end)], "98.5")
 
@@ -235,15 +235,19 @@ def the_fold():
     state = stop("spiral", "The fold in the drop")
     assert state.params["step"] == drop().end and drop().start == 984 and state.progress == 2 * 2
     assert (turned() > SIDE_CHANGE_DEGREES).sum(-1).tolist() == [0, 20]
-    shown = slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
-    before = [np.linalg.norm(stages(SEED, step)[3], axis=-1) for step in FILM.steps[shown]]
+    before = [np.linalg.norm(stages(SEED, step)[3], axis=-1) for step in FILM.steps[in_the_drop()]]
     crossing = np.min(before, axis=0)[turned()[1] > SIDE_CHANGE_DEGREES]
     assert crossing.max() < 0.5 * np.median(before[0])  # nearer to the origin than most
-    ends = (FILM.weights[SEED, checkpoint(step)] for step in (drop().start, 1044))
-    early = turns(FILM.network, *ends, FILM.data.points)[1] > SIDE_CHANGE_DEGREES
-    assert (early & (turned()[1] > SIDE_CHANGE_DEGREES)).sum() == 15
-    said(slopes()[shown].max(), "2.7")
-    assert FILM.steps[shown][slopes()[shown].argmax()] == 1008
+
+
+def in_the_drop():
+    """The checkpoints of the drop."""
+    return slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
+
+
+def the_gradient():
+    assert SCENE.choose({})["seed"] == SEED and plateau().end == drop().start
+    said(slopes()[in_the_drop()].max(), "2.7")
     on_plateau = slopes()[checkpoint(plateau().start) : checkpoint(plateau().end) + 1]
     said(np.median(on_plateau), "0.05")
 
@@ -254,6 +258,7 @@ def their_share():
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))
     fall = before - after
+    assert np.mean(fall > 0) > 0.5 and before.mean() == pytest.approx(drop().before, rel=1e-3)
     said(100 * fall[turned()[1] > SIDE_CHANGE_DEGREES].sum() / fall.sum(), "19")
 
 
@@ -330,9 +335,9 @@ CLAIMS = {
     "25 weights in all, with two layers": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, on a part of a ring that is 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - The logarithm of the loss falls at most half as steeply as if it fell evenly over the whole run, from its largest value to its smallest. A *drop* lasts at most a twentieth of the run, and in it the smallest loss so far falls to less than half. Drops that touch count as one.": definitions,
+    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level: per step, the logarithm of the loss falls by at most half of the average. The average is the difference between the largest and the smallest logarithm of the run, divided by the number of its steps. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
-    "In 100 steps of a drop, 12 points turn by more than 90°; in 100 steps of a plateau, 1 point does (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
+    "We counted the points that turn by more than 90° on a sphere: 12 per 100 steps of a drop, 1 per 100 steps of a plateau (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
     r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: the sheet then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,
     "The plane separates the two classes: it is seen edge on": parted,
     "The two spirals lie in the flat sheet. No straight line separates them.": no_line,
@@ -341,13 +346,11 @@ CLAIMS = {
     "The whole plane would cover half of the sphere; our finite sheet covers less.": less_than_half,
     "The plane misses the sphere, as it does with 6 of the 32 seeds. So all points are on one side of it, and half of "
     "the answers are wrong.": before_training,
-    "for 796 steps the accuracy has stayed between 78 and 80 %. Within the next 220 steps the loss halves, and 98.5 % of the answers are correct.": while_it_learns,
-    "The peak near step 3,600 is different: the loss jumps from 0.01 to 0.88, where the gradient "
-    "is longer than anywhere else, and is back below 0.1 after 12 steps.": the_peak,
-    "On the second sphere the 20 marked points have turned by more than 90° since step 984, passing near the origin; on the first sphere "
-    "none has.": the_fold,
-    "15 of them had turned by step 1,044. Within the drop the gradient is longest at step 1,008: 2.7, against a median of 0.05 on the plateau.": the_fold,
-    "the marked points account for only 19 % of the fall (this network).": their_share,
+    "For 796 steps the share of correct answers has stayed near 78 %. In less than a third of that time it now rises to 98.5 %, and the loss halves.": while_it_learns,
+    "the loss has a peak near step 3,600. What is that? A short relapse, not a plateau or a drop. The loss jumps from 0.01 to 0.88, where the gradient is longer than anywhere else in the run. It is back below 0.1 after 12 steps.": the_peak,
+    "During the drop the 20 marked points have passed near the origin and swung around the sphere, by more than 90°.": the_fold,
+    "In the network that you see first, the length of the gradient has the median 0.05 on the plateau, and reaches 2.7 in the drop after it.": the_gradient,
+    "The loss is the mean over all points, and most points give a smaller loss now. The marked points contribute 19 % of the fall (this network).": their_share,
     r"Choose depth 1 and train it. One Linear and one $u_\varepsilon$ lay the plane over less than half of the sphere,": one_layer,
     "All 32 networks shown here stay on a plateau at least once, and all of them solve the task.": every_seed_waits,
     "### I trained the same 32 networks, and some did not solve it.": the_same_settings,

@@ -100,6 +100,15 @@ def made_up_days():
         assert abs(np.corrcoef(np.sign(days[:, 1]), degrees)[0, 1]) < 0.2
 
 
+def on_a_circle():
+    for seed in SEEDS:
+        days, degrees, _ = year(seed)
+        z = (degrees - degrees.mean()) / 5
+        np.testing.assert_allclose(days[:, 0], z / np.sqrt(z**2 + 1), rtol=0, atol=EXACT)
+        np.testing.assert_allclose(np.abs(days[:, 1]), 1 / np.sqrt(z**2 + 1), rtol=0, atol=EXACT)
+        assert days[:, 1].min() < 0 < days[:, 1].max()
+
+
 def two_answers():
     for task in ("hot", "extreme"):
         recipe = recipe_of(SCENE, task=task)
@@ -249,13 +258,14 @@ def close_to_the_line():
 CLAIMS = {
     r"So for $t > 1$ days near the mean move away from it, those very near it by a factor of about $t$.": away_from_the_mean,
     "The 365 temperatures are drawn at random: around 14 °C for usual days, −2 °C in cold spells and 30 °C in heat waves.": made_up_days,
+    r"in units of 5 °C, and $w$ is its wind, $1$ or $-1$. An earlier normalisation has divided each point by its length, so the days are on a circle: $x = z/\sqrt{z^2 + 1}$.": on_a_circle,
     "The wind, which is independent of the temperature, decides between the upper and the lower half.": made_up_days,
     "Each day belongs to one of two classes.": two_answers,
     "On a thermometer the extremes are two heaps, with the typical days between them. One threshold can cut off only one heap. So the best threshold classifies 79.5 % of the days correctly (the first year shown).": one_of_two_heaps,
     r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
     r"The left half of the circle is folded onto the right half.": left_onto_right,
     "Now one threshold finds both heaps, if $a$ is well below $t$. With $t = 1$ it classifies 98.1 % of the days correctly for $a = 0.3$, but for $a = 0.9$ no more than before the layer (the first year shown).": well_below,
-    "right. Far from the mean, it must be $(t + a)/(t - a)$ times as far from the mean as the hot day: 3 times for $a = 0.5, t = 1$, about 1.9 times for $a = 0.3$.": farther_from_the_mean,
+    "right. On days with a large $|z|$ it must be $(t + a)/(t - a)$ times as many degrees: 3 times for $a = 0.5, t = 1$, about 1.9 times for $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     "The last two numbers below the picture show this margin.": a_hundred_percent,
     "### Two heaps, one threshold Extreme days are at both ends of the circle. The dashed line separates the hot extremes, but not the cold ones.": the_cold_ones_are_lost,
