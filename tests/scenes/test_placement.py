@@ -308,6 +308,13 @@ def of_all_tokens():
     said(100 * float(np.median(squares[:, 0] / squares.sum(1))), "99.9")
 
 
+def of_the_depth_scene():
+    """In the scene depth: the gradient of post-LN at the start."""
+    [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
+    said(found["gradient"][-1][0], "0.93")
+    assert len(found["gradient"]) == 12
+
+
 def alike():
     said(values("weight", "post")[-1, 0], "0.063")
     assert values("weight", "post")[-1, 0] == pytest.approx(1 / 16, rel=0.02)
@@ -374,6 +381,7 @@ CLAIMS = {
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "but the gradient at all 16 tokens together does not.": of_all_tokens,
     "Its ratio is 1.25, and 99.9 % of its square belongs to the first token (medians of 20 seeds).": of_all_tokens,
+    "has the ratio 0.93 for post-LN. There the gradient is that of all tokens at the end, not of the last alone; and there are 12 blocks, with LayerNorm.": of_the_depth_scene,
     "no weight is larger than 0.063 (median), hardly more than 1/16.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,
