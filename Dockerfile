@@ -12,6 +12,7 @@ ARG TORCH=1
 ARG TORCH_INDEX_ARGS=
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 WORKDIR /build
+RUN case "$TORCH_INDEX_ARGS" in *…*) echo "TORCH_INDEX_ARGS: write an address in place of …" >&2; exit 1;; esac
 
 # Node and npm come from PyPI, as in `make test`; they stay in this stage.
 COPY package.json package-lock.json ./

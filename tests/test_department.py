@@ -14,7 +14,7 @@ import pytest
 
 from tests.folders import cache_folder
 from tests.test_deployment import serving
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 from tools.nginx import PROGRAM, configured, nginx
 from tools.ports import free
 
@@ -24,18 +24,30 @@ pytestmark = [pytest.mark.servers, pytest.mark.skipif(PROGRAM is None, reason=WI
 TEXT = (Path(__file__).parents[1] / "docs/deployment.md").read_text("utf-8")
 RECIPE = TEXT.partition("\n## A department server\n")[2].partition("\n## ")[0]
 (SETTINGS,) = re.findall(r"```sh\n(PORT=.*?)```", RECIPE, re.S)
-SITE, LOGIN, PUBLIC = re.findall(r"```nginx\n(.*?)```", RECIPE, re.S)
+SITE, EVENTS, LOGIN, PUBLIC = re.findall(r"```nginx\n(.*?)```", RECIPE, re.S)
 # What Debian's nginx.conf has around the site's file, with folders that a test may write to.
-AROUND = """daemon off; pid nginx.pid; events {} http {
+AROUND = """daemon off; pid nginx.pid; error_log error.log; %s http {
 client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;
-access_log off; %s}
+access_log access.log; server { listen 127.0.0.1:%s; deny all; } %s}
 """
 KNOWN = {"Authorization": f"Basic {base64.b64encode(b'ada:secret').decode()}"}
 PAGE = "text/html,*/*;q=0.8"
 
 
+def has_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 def site(folder, inner, port, *, login):
-    """The recipe's nginx configuration with other ports and folders. inner: the port of the container."""
+    """The recipe's nginx configuration with other ports and folders. inner: the port of the container.
+
+    Beside the site is another server, which refuses all requests, and has Debian's logs.
+    """
+    plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
     if login:
         assert text.count(passed) == 1
@@ -43,15 +55,20 @@ def site(folder, inner, port, *, login):
         text = text.rstrip().removesuffix("}") + PUBLIC + "}\n"
     for before, after in {
         "127.0.0.1:8050": f"127.0.0.1:{inner}",
-        "listen 80;": f"listen 127.0.0.1:{free()};",
-        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "listen 80;": f"listen 127.0.0.1:{plain};",
+        "listen 443 ssl http2;": f"listen 127.0.0.1:{port} ssl http2;",
+        "[::]:80;": f"[::1]:{plain};",
+        "[::]:443 ssl http2;": f"[::1]:{port} ssl http2;",
+        "/var/log/nginx/error.log": "error.log",
         "/etc/ssl/teach.example.pem": str(folder / "site.pem"),
         "/etc/ssl/private/teach.example.key": str(folder / "site.key"),
         **({"/etc/nginx/normscape.users": str(folder / "users")} if login else {}),
     }.items():
         assert before in text, before
         text = text.replace(before, after)
-    return AROUND % text
+    if not has_ipv6():
+        text = re.sub(r".*\[::1\].*\n", "", text)
+    return AROUND % (EVENTS, free(), text)
 
 
 @contextlib.contextmanager
@@ -69,14 +86,14 @@ def department(folder, *, tls=True, **others):
     command += ["-keyout", outer / "site.key", "-out", outer / "site.pem"]
     subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
     (outer / "users").write_text("ada:{PLAIN}secret\n")
-    compose = ("PORT", "WEB_CPUS")  # which only Compose reads
+    compose = ("PORT", "WEB_CPUS", "TORCH_INDEX_ARGS")  # which only Compose reads
     own = {name: value for name, value in re.findall(r"^(\w+)=(\S+)", SETTINGS, re.M) if name not in compose}
     with (
         serving(folder / "web", CACHE_DIR=cache_folder(folder / "web"), **own | others) as (base, _, _, log),
         nginx(folder / "inner", urlsplit(base).netloc) as (inner, *_),
     ):
         text = site(outer, inner, port, login=True)
-        with configured(outer, text if tls else text.replace(" ssl;", ";"), port):
+        with configured(outer, text if tls else text.replace(" ssl http2;", ";"), port):
             yield port, log
 
 
@@ -87,14 +104,14 @@ def server(tmp_path_factory):
     with department(folder, CLIENT_CPU_BURST="5") as (port, log):
         trust = ssl.create_default_context(cafile=folder / "outer/site.pem")
 
-        def fetch(path, method="GET", reader="127.0.0.1", **headers):
+        def fetch(path, method="GET", reader="127.0.0.1", body=b"", **headers):
             with (
                 socket.create_connection(("127.0.0.1", port), PATIENCE, (reader, 0)) as line,
                 trust.wrap_socket(line, server_hostname="teach.example") as safe,
             ):
                 said = {"Host": "teach.example", "Connection": "close"} | headers
                 lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {said[name]}" for name in said)]
-                safe.sendall("\r\n".join([*lines, "", ""]).encode())
+                safe.sendall("\r\n".join([*lines, "", ""]).encode() + body)
                 answer = http.client.HTTPResponse(safe, method=method)
                 answer.begin()
                 return answer.status, answer.read().decode("latin-1"), answer.headers
@@ -126,9 +143,50 @@ def test_embeds_are_public(server):
     fetch, _ = server
     status, page, headers = fetch("/normscape/embed/fold", Accept=PAGE)
     assert status == 200 and "frame-ancestors *" in headers["Content-Security-Policy"]
-    for path in ("recipe/fold", "still/fold.svg", "theme.css", "embed/fold?t=9"):
+    for path in ("recipe/fold", "still/fold.svg", "theme.css", "healthz", "embed/fold?t=9"):
         assert fetch(f"/normscape/{path}")[0] in (200, 400), path
     assert "<footer" not in page
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", *(["::1"] if has_ipv6() else [])])
+def test_the_site_speaks_http_2(server, host):
+    _, log = server
+    folder = log.parents[1] / "outer"
+    trust = ssl.create_default_context(cafile=folder / "site.pem")
+    trust.set_alpn_protocols(["h2", "http/1.1"])
+    port = re.search(r"listen 127\.0\.0\.1:(\d+) ssl", (folder / "nginx.conf").read_text())[1]
+    with (
+        socket.create_connection((host, int(port)), PATIENCE) as line,
+        trust.wrap_socket(line, server_hostname="teach.example") as safe,
+    ):
+        assert safe.selected_alpn_protocol() == "h2"
+
+
+def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
+    """The other server's request is in both logs, also when the site's requests came before it."""
+    fetch, log = server
+    folder = log.parents[1] / "outer"
+    other, plain = re.findall(r"listen 127\.0\.0\.1:(\d+);", (folder / "nginx.conf").read_text())
+    path = "/normscape/layernorm?points=typed"
+    wrong = f"Basic {base64.b64encode(b'ada:typed').decode()}"
+    assert fetch(path, **KNOWN)[0] == 400 and fetch(path, Authorization=wrong)[0] == 401
+    for port, status, asked in ((plain, 301, path), (other, 403, "/?points=shown")):
+        line = http.client.HTTPConnection("127.0.0.1", int(port), timeout=PATIENCE)
+        line.request("GET", asked, headers={"Host": "teach.example"})
+        assert line.getresponse().status == status
+        line.close()
+    logs = [folder / "access.log", folder / "error.log"]
+    until(lambda: all("?points=shown" in each.read_text() for each in logs))
+    assert not any(word in each.read_text() for each in logs for word in ("typed", "ada", "normscape"))
+
+
+def test_a_body_that_is_too_long_is_refused_in_words(server):
+    """The answer is that of the nginx in the container."""
+    fetch, _ = server
+    body = bytes(38 * 2**20 + 1)
+    size = {"Content-Length": str(len(body))}
+    status, words, _ = fetch("/normscape/recording", method="POST", body=body, **size, **KNOWN)
+    assert status == 413 and "its body may have 38 MiB" in words
 
 
 def test_a_request_for_another_host_is_refused_in_words(server):

@@ -595,6 +595,16 @@ def test_the_image_finds_npm_each_time(tmp_path):
     assert said.read_text().splitlines() == ["python -m", "pip install", "npm ci", "npm run"]
 
 
+@pytest.mark.parametrize(
+    ("given", "code"), [("", 0), ("--index-url https://a.example", 0), ("--index-url …", 1)]
+)
+def test_the_build_stops_where_no_address_of_torch_is_filled_in(given, code):
+    (step,) = re.findall(r"^RUN (case .*)$", (ROOT / "Dockerfile").read_text(), re.M)
+    own = {"PATH": "/usr/bin:/bin", "TORCH_INDEX_ARGS": given}
+    got = subprocess.run(["sh", "-c", step], env=own, capture_output=True, text=True, timeout=PATIENCE)
+    assert got.returncode == code and ("write an address" in got.stderr) == bool(code)
+
+
 def test_the_image_has_the_gallery_s_pictures():
     """The Dockerfile draws the gallery's pictures after its last COPY, where the server looks for them."""
     last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
