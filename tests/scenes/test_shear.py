@@ -128,6 +128,17 @@ def the_map():
     test_rim_does_not_move("x-z")
 
 
+def not_affine():
+    """Equations for an affine map at the rim's points have one solution, the identity; the middle moves."""
+    the_map()
+    two_straight_shadows()
+    angles = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    rim = np.column_stack([np.cos(angles), np.sin(angles), np.ones(12)])
+    found, _, rank, _ = np.linalg.lstsq(rim, rim[:, :2])
+    assert rank == 3
+    np.testing.assert_allclose(found, np.eye(3)[:, :2], atol=ROUNDING)
+
+
 def it_folds():
     r, k = 1.2, 0.3
     w, t = np.sqrt(r**2 - k**2), np.radians(np.linspace(-90, 90, 1801))
@@ -240,7 +251,7 @@ CLAIMS = {
     "Look at the third picture.": the_third_picture,
     r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
-    "A linear map of the plane leaves $(0, 0)$ where it is, since $f(p + q) = f(p) + f(q)$. Here the middle of the shadow moves by $s r$.": the_map,
+    r"An affine map of the plane that leaves all points of a circle where they are leaves every point where it is. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,
     r"An ellipse: the circle, stretched along $x$ by the factor $\sqrt{1 + s^2}$. The shadow consists of all $(x + s z, y)$ with $x^2 + y^2 + z^2 = r^2$. At a given $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$.": the_outline,
     "The blue half has gone one way, the pink half the other. Both shadows still cover the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
     r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,

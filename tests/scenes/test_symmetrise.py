@@ -324,7 +324,7 @@ def handwritten_digits():
 CLAIMS = {
     "Four heads see a quarter of a vector each, exchange messages with their neighbours": the_numbers_of_a_head,
     "A vector has 16 coordinates. LayerNorm subtracts their mean and divides by their standard deviation; these two numbers depend on all 16. Anonymous": a_vector,
-    "the messages $r$ of the iteration before, four numbers each: its own, and those of its neighbours on both sides (with two heads, the other head is both neighbours).": the_numbers_of_a_head,
+    "It also receives three messages of the iteration before, four numbers each: its own, $r_h$, and those of its two neighbours, $r_{h-1}$ and $r_{h+1}$. (With two heads, the other head is both neighbours.)": the_numbers_of_a_head,
     "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
     "a block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
     "120 vectors that were not used in training.": a_vector,

@@ -95,7 +95,7 @@ def build(choices: Choices, trained: Trained, table: Rows, digits: Array) -> Rec
 FOLLOWED_VECTOR = 0
 FORMULA = (
     r"x_h' = \class{role-sphere}{g_h}\, (x_h - \class{role-hyperplane}{c_h}), \quad"
-    r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h \pm 1})"
+    r" (c_h, g_h, r_h') = f_h(\mu_h,\, \sigma_h,\, r_h,\, r_{h-1},\, r_{h+1})"
 )
 
 
