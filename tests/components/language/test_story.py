@@ -51,7 +51,7 @@ SAME = {
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
     "a tenth of all points swing, and they account for 19 % of the fall": (
         "spiral",
-        "the marked points account for only 19 % of the fall",
+        "The marked points contribute 19 % of the fall",
     ),
     "The loss ends at 0.182 with the length restored and still no centring, at 0.232 with LayerNorm, and at "
     "0.476 with the network that they compared it with (median of 10 seeds)": (
