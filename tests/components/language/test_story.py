@@ -49,7 +49,7 @@ SAME = {
     ),
     "At time 100 there are 2 left.": ("particles", "At time 100 there are 2 left."),
     "at a smaller scale, 4,000 steps of 128 sequences": ("majority", "4,000 steps of 128 new sequences"),
-    "a tenth of all points swing, and they account for 19 % of the fall": (
+    "a tenth of all points swing, and these points contribute 19 % of the fall": (
         "spiral",
         "The marked points contribute 19 % of the fall",
     ),
