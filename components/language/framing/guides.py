@@ -17,6 +17,10 @@ Array = np.ndarray
 # largest distances from the centre of the panel, relative to half its side
 MAX_LABEL_RADIUS = 0.89  # for labels at the ends of guides
 MAX_GUIDE_RADIUS = 0.95  # for the ends of guides
+# the same, upwards in 3D: Plotly writes a label above its point, up to 26 pixels, and these must be in the
+# panel and free of the line's end
+MAX_LABEL_TOP = 0.82
+MAX_LINE_TOP = 0.87
 SHORTENING_STEPS = 40
 MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
 
@@ -50,46 +54,51 @@ class GuideShortener:
         return mark.guide and (mark.own_size or mark.cloud not in self._shared)
 
     def _within(self, mark: Mark, view: View) -> Mark:
-        limit = MAX_LABEL_RADIUS if mark.draws == "labels" else MAX_GUIDE_RADIUS
         stages = [stage for stage in range(len(self.recipe.stages)) if mark.opacity_at(stage) > 0]
-        if not stages or self._radius(mark, view, stages) <= limit:
+        if not stages or self._excess(mark, view, stages) <= 1:
             return mark
         rays = mark.along_rays(self.clouds[mark.cloud].points)  # also true after the guide is shortened
         for stage in stages:
             for _ in range(SHORTENING_STEPS):
-                factor = min(self._radius(mark, view, [stage]) / limit, MAX_FACTOR_PER_STEP)
+                factor = min(self._excess(mark, view, [stage]), MAX_FACTOR_PER_STEP)
                 if factor <= 1:
                     break
                 if mark.own_size:
                     mark = mark.shortened(factor)
                     continue
-                by = self._point_radii(mark, view, stage) / limit if rays else np.array([[factor]])
+                by = self._point_excesses(mark, view, stage) if rays else np.array([[factor]])
                 cloud = self.clouds[mark.cloud]
                 self.clouds[mark.cloud] = replace(
                     cloud, points=cloud.points / by.clip(1, MAX_FACTOR_PER_STEP)
                 )
         return mark
 
-    def _radius(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest |x| or |y| of a guide at the given stages: its extent from the middle of the picture.
-
-        x and y are positions in the picture; the edges of the panel are at ±1.
-        """
+    def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
+        """How far a guide extends at the given stages, divided by how far it may: above 1 if it is too long."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
-        flat = [
-            on_paper(view.at(stage), some, view.camera)[0] for stage, some in zip(stages, points, strict=True)
-        ]
-        return max(float(np.nanmax(np.abs(some), initial=0)) for some in flat)
+        each = [_excesses(mark, view.at(stage), some) for stage, some in zip(stages, points, strict=True)]
+        return max(float(np.nanmax(some, initial=0)) for some in each)
 
-    def _point_radii(self, mark: Mark, view: View, stage: int) -> Array:
-        """Distances of the points of a guide's cloud from the middle of the picture, at a stage: (N, 1).
-
-        The distance is the larger of |x| and |y|, in the picture's units as in `_radius`.
-        """
+    def _point_excesses(self, mark: Mark, view: View, stage: int) -> Array:
+        """The same for each point of a guide's cloud, at a stage: (N, 1)."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
-        return np.abs(on_paper(view.at(stage), shown, view.camera)[0]).max(1, keepdims=True)
+        return _excesses(mark, view.at(stage), shown)[:, None]
 
     def _moment(self, stage: int) -> Moment:
         return Moment(self.clouds, self.recipe.defaults, float(stage), self.recipe.follow)
+
+
+def _excesses(mark: Mark, view: View, points: Array) -> Array:
+    """Distances (N,) of a guide's points from the middle of the picture, divided by the largest allowed ones.
+
+    The distance is the larger of |x| and |y|.
+    """
+    label = mark.draws == "labels"
+    limit = MAX_LABEL_RADIUS if label else MAX_GUIDE_RADIUS
+    x, y = on_paper(view, points, view.camera)[0].T
+    top = limit
+    if view.dims == 3 and mark.draws in ("labels", "line"):
+        top = MAX_LABEL_TOP if label else MAX_LINE_TOP
+    return np.maximum(np.abs(x) / limit, np.maximum(-y / limit, y / top))

@@ -92,7 +92,7 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
     clouds, layers = split(
         *globe(SOLID, np.eye(3), mesh=0.08, net=0.3),
         draw("q", Line, "query", SOLID, tip, size=7, arrow=0.12),
-        draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"]),
+        draw("q name", Labels, "query", SOLID, np.array([[0.09, 0.07, 1.03]]), labels=["q"], guide=True),
         *more,
     )
     return clouds, space(

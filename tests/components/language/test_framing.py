@@ -9,7 +9,7 @@ from components.language.cloud import Cloud, rows
 from components.language.finish import finished
 from components.language.framing.boxes import MAX_FIRST_FRACTION, MIN_SPHERE_FRACTION, WIDE_SPHERE_FRACTION
 from components.language.framing.extent import SPHERE_ROLES
-from components.language.framing.guides import MAX_GUIDE_RADIUS, MAX_LABEL_RADIUS
+from components.language.framing.guides import MAX_GUIDE_RADIUS, MAX_LABEL_RADIUS, MAX_LABEL_TOP, MAX_LINE_TOP
 from components.language.framing.paper import on_paper
 from components.language.framing.shown_points import ShownPoints
 from components.language.marks import Disc, Labels, Line, Points
@@ -205,6 +205,39 @@ def test_guides_decide_nothing_and_are_shortened(kind):
     assert made.views[0].ranges == alone.views[0].ranges
     limit = MAX_LABEL_RADIUS if kind == "labels" else MAX_GUIDE_RADIUS
     assert limit - 0.05 < np.abs(seen(made, 1)).max() <= limit + CLOSE
+
+
+LOW_PANEL = 300  # pixels: the side of a low 3D panel, as on a screen of 1024 × 768
+LABEL_HEIGHT = (
+    26  # pixels from a label's point to the top of its letters, which Plotly writes above the point
+)
+
+
+def test_an_upright_axis_leaves_room_for_its_label_above_it():
+    """The label at the top of an axis is whole in a low panel too, and above the end of the axis."""
+    ends = np.array([[0, 0, -50.0], [0, 0, 50]])
+    line = (cloud(ends, name="g"), Line("g", "axis", rows(np.eye(3)), guide=True))
+    name = (
+        replace(cloud(1.1 * ends, name="n"), labels=["a", "b"]),
+        Labels("n", "axis", rows(np.eye(3)), guide=True),
+    )
+    small = Points("x", "input", rows(np.eye(3))), cloud(X - X.mean(0))
+    made = recipe((small[0], line[1], name[1]), (small[1], line[0], name[0]))
+    axis, label = (seen(made, mark)[:, 1].max() for mark in (1, 2))
+    np.testing.assert_allclose([axis, label], [MAX_LINE_TOP, MAX_LABEL_TOP], atol=CLOSE)
+    assert (1 - label) * LOW_PANEL / 2 > LABEL_HEIGHT
+
+
+@pytest.mark.parametrize("slug", scenes())
+def test_labels_of_guides_have_room_at_the_top_of_their_panel(slug):
+    state = state_of(scenes()[slug], {})
+    for progress in range(len(state.recipe.stages)):
+        at = state.recipe.moment(state.params, progress, followed=state.follow)
+        for view in (view.at(progress) for view in state.recipe.views if view.dims == 3):
+            for mark in (mark for mark in view.layers if mark.draws == "labels" and mark.guide):
+                if mark.opacity_at(progress) > 0:
+                    top = on_paper(view, mark.points(at), view.camera)[0][:, 1].max()
+                    assert top <= MAX_LABEL_TOP + CLOSE, (view.name, mark.cloud, progress)
 
 
 def test_ranges_that_are_given_stay():
