@@ -74,7 +74,7 @@ class GuideShortener:
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """How far a guide extends at the given stages, divided by how far it may: above 1 if it is too long."""
+        """How far a guide extends at the given stages, divided by how far it may; above 1: too long."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
