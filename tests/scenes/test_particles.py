@@ -387,7 +387,7 @@ CLAIMS = {
     "tokens nearer than about 5 degrees count as one. This limit is not sharp,": five_degrees,
     "It leaves the time as it is, and shows what one ordinary layer would do to the tokens at this time. First the layer adds half of attention's output to each token. The picture draws every token with length 1: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer,
     "The picture draws every token with length 1: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer_of_long_tokens,
-    "Then each sum is divided by its length, so all dots are back at length 1. With pre-LN and peri-LN only the drawing does this;": a_layer_of_long_tokens,
+    "Then each sum is divided by its length, so all dots are back on the circle or sphere. With pre-LN and peri-LN only the drawing does this;": a_layer_of_long_tokens,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,
     "and all end in one point": one_cluster,
     r"between two clusters at an angle $\theta$ the attraction is only about $e^{-β (1 - \cos \theta)}$.": attraction,

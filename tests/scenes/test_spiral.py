@@ -258,7 +258,7 @@ def their_share():
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))
     fall = before - after
-    assert np.mean(fall > 0) > 0.5 and before.mean() == pytest.approx(drop().before, rel=1e-3)
+    assert before.mean() == pytest.approx(drop().before, rel=1e-3)
     said(100 * fall[turned()[1] > SIDE_CHANGE_DEGREES].sum() / fall.sum(), "19")
 
 
@@ -350,7 +350,7 @@ CLAIMS = {
     "the loss has a peak near step 3,600. What is that? A short relapse, not a plateau or a drop. The loss jumps from 0.01 to 0.88, where the gradient is longer than anywhere else in the run. It is back below 0.1 after 12 steps.": the_peak,
     "During the drop the 20 marked points have passed near the origin and swung around the sphere, by more than 90°.": the_fold,
     "In the network that you see first, the length of the gradient has the median 0.05 on the plateau, and reaches 2.7 in the drop after it.": the_gradient,
-    "The loss is the mean over all points, and most points give a smaller loss now. The marked points contribute 19 % of the fall (this network).": their_share,
+    "The loss is the mean over all points. The marked points contribute 19 % of the fall (this network); the rest comes from points that did not swing.": their_share,
     r"Choose depth 1 and train it. One Linear and one $u_\varepsilon$ lay the plane over less than half of the sphere,": one_layer,
     "All 32 networks shown here stay on a plateau at least once, and all of them solve the task.": every_seed_waits,
     "### I trained the same 32 networks, and some did not solve it.": the_same_settings,
