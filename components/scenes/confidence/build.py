@@ -52,7 +52,7 @@ def build(choices: Choices) -> Recipe:
     every = Points("points", "input", SPACE, "a token", color=color, size=4.5, hand=Follow())
     hero = (
         *around,
-        Line("equator", "meeting", SPACE, "the equator, where the ceiling is", order=EQUATOR[1], size=3),
+        Line("equator", "meeting", SPACE, "the equator (ceiling)", order=EQUATOR[1], size=3),
         every,
     )
     return Recipe(

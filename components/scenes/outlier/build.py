@@ -136,11 +136,11 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
         disc, circle = clouds.turned(clouds.disc_mesh(), 1.95 * u), clouds.circle(96, *np.sqrt(3) * u)
         parts += [
             draw("hyperplane", Mesh, "hyperplane", show, disc, "the plane Σx = 0", opacity=0.12, guide=True),
-            draw("circle", Line, "meeting", show, circle, "where the outputs are", size=4),
+            draw("circle", Line, "meeting", show, circle, "circle of the outputs", size=4),
         ]
     else:
         radii = np.sqrt(d) * (hyperplane_basis(4) if d == 4 else np.eye(3))
-        parts += globe(show, radii, "where the outputs are", mesh=0.1, net=0.3)
+        parts += globe(show, radii, "sphere of the outputs", mesh=0.1, net=0.3)
     # In three dimensions the axis itself is drawn. In four, its projection is drawn, along the limit.
     along = np.linalg.norm(end) * np.eye(d)[0] if flat else end
     return [

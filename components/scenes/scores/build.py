@@ -247,7 +247,7 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
         Mean("Mean entropy after the division", "entropy", Row((0, 1)), digits=2),
     )
     axes = ("key", 0.5, KEYS + 0.5), ("weight", 0.0, 1.02)
-    title = f"Attention weights of {QUERIES} queries and {KEYS} keys"
+    title = f"Weights: {QUERIES} queries, {KEYS} keys"
     return tuple(clouds), graph("weights", title, layers, *axes), numbers
 
 

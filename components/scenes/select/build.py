@@ -323,7 +323,7 @@ def curves(score: Row) -> View:
         WeightNow("keys", "followed", (), "now", query=score, size=10),
     )
     x, y = ("length of the query", *span), ("weight", 0.0, 1.04)
-    return graph("curve", "Weight of the red key, as the query grows", layers, x, y)
+    return graph("curve", "Weight of the red key", layers, x, y)
 
 
 def never(keys: np.ndarray) -> int:

@@ -75,7 +75,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
             ),
             View(
                 "curve",
-                f"The row of {d} dimensions, by the number of keys",
+                f"{d} dimensions, by number of keys",
                 (*curve, on_curve),
                 ((0.2, 2.83), (-11, 107)),
                 2,
