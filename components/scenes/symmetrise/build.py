@@ -49,7 +49,7 @@ CAMERA = (1.15, -0.95, 0.42)
 PATH_COUNT = 9  # vectors that draw their path
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the factors on scale and mean in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
-LABEL_SPACING = 0.8  # least distance between two labels at the ends of curves, in log₁₀ of the error
+LABEL_SPACING = 1.0  # least distance between two labels at the ends of curves, in log₁₀ of the error
 MIN_LOG_ERROR, MAX_LOG_ERROR = -2.5, 2.4  # ends of the axis of the error
 
 
