@@ -125,8 +125,8 @@ blindness](colours.svg)
 {rows}
 
 Only the followed point is *red*. *Green* is the interface: buttons, links, the focus ring; its hue \
-differs by at least 40° from the hue of every drawn role. Sequential and diverging scales avoid red and green; \
-the cyclic scale contains all hues, with a pale red.
+differs by at least 40° from the hue of every drawn role. Sequential and diverging scales avoid red \
+and green; the cyclic scale contains all hues, with a pale red.
 
 `tests/components/test_theme.py` checks, for every role and every view of every scene:
 
