@@ -14,7 +14,7 @@ HOME_STATE = {  # state of the scene `layernorm` in the figure of the home page
     "gamma1": "1.2",
     "gamma2": "1.7",
     "gamma3": "0.7",
-    "camera": "0.56,-0.48,0.23,0,0,0.02",
+    "camera": "0.605,-0.518,0.253,0,0,0.026",
 }
 WORDS_TITLE = "Words and symbols"
 SPHERE_STATE = {"eps": "0", "progress": "3"}  # state of the scene `layernorm` with its points on the sphere
