@@ -147,6 +147,19 @@ def test_where_the_sliders_are_is_on_the_curves():
     np.testing.assert_allclose(10**FACTORS, films.TEST_FACTORS)
 
 
+LOW_PLOT, LETTER_HEIGHT = 78, 14  # pixels: the plot of the first chart at 1024 × 768, and its labels' letters
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_the_names_of_the_curves_keep_apart_in_a_low_chart(heads):
+    shown = recipe(heads=heads)
+    low, high = next(view for view in shown.views if view.name == "iterations").ranges[1]
+    heights = sorted(shown.cloud(f"name {h}").points[0, 1] for h in HEADS)
+    pixels = np.array(heights) * LOW_PLOT / (high - low)
+    assert np.diff(pixels).min() > LETTER_HEIGHT, pixels
+    assert low < heights[0] and heights[-1] < high
+
+
 # --- what the text says
 
 
