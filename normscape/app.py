@@ -101,7 +101,8 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
         sys.exit(f"normscape: cannot serve on {host}:{port}: {reason(error, host, port)}")
     except KeyboardInterrupt:
         return
-    print(f"Normscape is on http://{host}:{port}/{path}  (Ctrl+C stops it)", flush=True)
+    shown = f"[{host}]" if ":" in host else host  # an IPv6 address in a URL
+    print(f"Normscape is on http://{shown}:{port}/{path}  (Ctrl+C stops it)", flush=True)
     if notice := full_bundle_notice():
         print(f"normscape: {notice}", file=sys.stderr)
     threading.Thread(target=runs.expire, args=[threading.Event()], daemon=True).start()

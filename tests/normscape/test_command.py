@@ -94,6 +94,14 @@ def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
     assert page.status_code == 404 and 'Did you mean <a href="/layernorm"' in page.text
 
 
+def test_an_ipv6_address_is_printed_as_in_a_url(monkeypatch, capsys):
+    monkeypatch.setattr("components.web.serve.listen", lambda *_: {})
+    for name in ("components.web.serve.run", "components.training.runs.expire"):
+        monkeypatch.setattr(name, lambda _: None)
+    app.main(["--host", "::1", "--port", "8051"])
+    assert "Normscape is on http://[::1]:8051/ " in capsys.readouterr().out
+
+
 def test_an_address_of_another_machine_is_told_without_an_error_number(monkeypatch):
     monkeypatch.setattr(
         "components.web.serve.listen", lambda _, host, port: socket.create_server((host, port))
