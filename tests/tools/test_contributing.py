@@ -120,7 +120,7 @@ BROKEN_TEXT = {
     },
 }
 BROKEN_BUILD = {
-    ('space("space", "", marks)', 'space("space", "Click", marks, reach=9)'): {
+    ('space("space", "", marks, reaching=True)', 'space("space", "Click", marks, reach=9)'): {
         "titles": "Click",
         "large hero": "%",
     },
