@@ -190,7 +190,7 @@ CLAIMS = {
     "Of two tokens in one direction the model is surer about the longer, unless $W$ does not see that direction.": the_longer_is_surer,
     "No token gives class A a larger probability than 0.934.": the_surest,
     "Now the largest probability of class A is 0.865. No token of this sphere could have more than 0.870, the ceiling.": the_most,
-    "With $w = 3$ the ceiling is 0.999.": sure_again,
+    "The length of $W$ is now $w = 3$, and the ceiling is 0.999.": sure_again,
     "**B** and **C** differ in the first coordinate alone": narrow,
     "The third coordinate of all tokens has grown by 4.": towards_the_middle,
     r"$\gamma_3$ multiplies a coordinate that $W$ does not see, so it changes nothing.": through_the_length_alone,

@@ -376,7 +376,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "The picture takes the spread of its 16 letters. The table takes, at each stage, that of the letters of six passages; for **x** it is larger.": farther_apart,
+    "The picture takes the spread of its 16 letters. The table takes, at each stage, the spread of the letters of six passages. For **x** that spread is larger than the spread of the 16 letters.": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,

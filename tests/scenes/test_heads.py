@@ -620,7 +620,7 @@ CLAIMS = {
     "Every head has half of every axis. Both ellipses have become the same smaller sphere, of radius 1. In the graph the points lie on the dashed line, where the two scores are equal.": boxes,
     "so the sum of the others is minus the sum of its own block.": ties,
     "Does LayerNorm treat all axes alike? Before $\\gamma$ and $\\beta$ it does": alike,
-    "It permutes eight axes of a trained model; a dot shows by how much one such shuffle raises the loss. The scrubber leads through three kinds. **Within a single head** all eight axes belong to one head. **Within every head** two axes of each head change places. **Across heads** two axes of each head change places with axes of other heads.": how_it_was_done,
+    "It uses a trained model with four heads of eight axes each. One shuffle permutes eight axes; a dot shows by how much it raises the loss. The scrubber leads through three kinds of shuffle. **Within a single head** the eight axes of one head change places. **Within every head** two axes of each head change places. **Across heads** two axes of each head change places with axes of other heads.": how_it_was_done,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps four pairs of axes. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table), in untrained models too.": by_arithmetic,

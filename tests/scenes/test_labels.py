@@ -203,7 +203,7 @@ CLAIMS = {
     "*Train* begins with a learning rate of 0.01, so its results may differ; type 0.03 to train as for the "
     "table.": training_begins,
     "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
-    "More starts find one: at depth 4, one of 128 networks fits them.": more_starts,
+    "More starts find one: at depth 4, one of 128 networks fits them with the learning rate 0.03 (see below for a smaller rate).": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,

@@ -325,6 +325,11 @@ def one_point():
     assert len(set(shipped("smollm2").norms[k].token[few])) == 4
 
 
+def no_shift():
+    for norm in shipped("smollm2").norms:
+        assert not norm.centres and not np.any(norm.shift)
+
+
 def cls():
     for layer in range(6):
         row, _ = named("minilm", f"encoder.layer.{layer}.output.LayerNorm")
@@ -603,6 +608,7 @@ CLAIMS = {
     "The same norm without the four. The others spread in about 375 directions": layer_12,
     "Where do the four massive vectors lie now?": one_point,
     "Nearly all of their length is in dimension 507, so they lie nearly in one point": one_point,
+    "The RMSNorms of SmolLM2 have no shift, so this stage moves nothing there.": no_shift,
     "After the MLP of layer 0 they are up to 15 times as long as the median.": cls,
     "its gain is practically 0 in the three dimensions that hold most of the energy.": switched_off,
     "ALBERT calls the same layer 12 times. At the norm of attention centring turns a typical output by 1.1° at the "

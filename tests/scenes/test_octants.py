@@ -279,7 +279,7 @@ CLAIMS = {
     "The best plane of all classifies 64.5 % of these 400 points correctly.": on_the_input,
     r"In the network that you see first, the sheet lies double after one $u_\varepsilon$; after two, most of it lies fourfold.": in_layers,
     "The sheet covers a quarter of the sphere and lies double everywhere. This hardly helps a plane yet: the best one classifies 69.5 % correctly.": first_fold,
-    "The sheet is folded again and lies fourfold over 86 % of what it covers. The best plane classifies 80 % correctly.": halfway,
+    "The sheet is folded again. On 86 % of the area that it covers, it has four layers. The best plane classifies 80 % correctly.": halfway,
     "### The third fold Now one plane would be enough.": third_fold,
     "The plane is seen edge on: all points are on their side.": seen_edge_on,
     "At step 0, 48.5 % are correct": at_the_beginning,
