@@ -207,9 +207,9 @@ def _centring_line(every: Sequence[analysis.TableRow]) -> str:
     centres = any(row["kind"] != "RMSNorm" for row in every)
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
     verb = "Centring turns" if centres else "There is no centring; it would turn"
-    angle = f"{verb} outputs by {found.value:.2f}° (median)."
+    angle = f"{verb} the direction of outputs by {found.value:.2f}° (median)."
     ratio = "about" if f"{times:.2g}" == "1" else f"{times:.2g} times"
-    return f"{angle} This is {ratio} the angle for random vectors."
+    return f"{angle} This is {ratio} the turn of random vectors."
 
 
 def _folding_line(every: Sequence[analysis.TableRow]) -> str:
