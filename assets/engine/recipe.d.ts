@@ -221,7 +221,7 @@ export interface MarkFields {
   hint: string;
 }
 
-/** A symbol (`glyph`) at each selected point of the cloud. size: the width of the symbols, in pixels. */
+/** A symbol (`glyph`) at each selected point of the cloud. */
 export interface PointsMark extends MarkFields {
   hand: Follow | Choose | Open | Drag | Turn | Carry | Relocate | Replay | null;
   color: Color | null;

@@ -156,8 +156,9 @@ export class Tour {
     const held = this.card.contains(document.activeElement);
     this.#words.replaceChildren(question(stop, (guess) => this.answer(guess)));
     // otherwise the focus would stay on the button "Next", now "Show me", and the same key pressed again
-    // would skip the question
-    if (held) this.#title.focus({ preventScroll: true });
+    // would skip the question; or in a field that a presentation hides now, which would take the digit of an
+    // answer
+    if (held || document.activeElement?.checkVisibility() === false) this.#title.focus({ preventScroll: true });
     this.#scroll();
     if (k > from && before !== k - 1) this.#player.go(this.#stops[k - 1].state, linked);
   }
