@@ -153,12 +153,13 @@ export class Tour {
     this.#player.root.classList.toggle("asking", this.#asking);
     if (!this.#asking) return this.#reveal(null, linked);
     this.#on.textContent = "Show me";
-    const held = this.card.contains(document.activeElement);
+    const focused = document.activeElement;
+    const held = this.card.contains(focused) || focused?.checkVisibility() === false;
     this.#words.replaceChildren(question(stop, (guess) => this.answer(guess)));
     // otherwise the focus would stay on the button "Next", now "Show me", and the same key pressed again
-    // would skip the question; or in a field that a presentation hides now, which would take the digit of an
-    // answer
-    if (held || document.activeElement?.checkVisibility() === false) this.#title.focus({ preventScroll: true });
+    // would skip the question; or in a field that a presentation has just hidden, which would take the digit
+    // of an answer
+    if (held) this.#title.focus({ preventScroll: true });
     this.#scroll();
     if (k > from && before !== k - 1) this.#player.go(this.#stops[k - 1].state, linked);
   }
