@@ -143,10 +143,7 @@ export function opacityOf({ opacity, fade, draws }, progress) {
   if (!fade) return opacity;
   const k = Math.min(Math.floor(progress), fade.length - 1);
   const [before, after] = [fade[k], fade[Math.min(k + 1, fade.length - 1)]];
-  const f = progress - k;
-  if (draws !== "labels") return opacity * ((1 - f) * before + f * after);
-  const least = Math.min(before, after);
-  return (
-    opacity * (least + (before - least) * Math.max(0, 1 - 2 * f) + (after - least) * Math.max(0, 2 * f - 1))
-  );
+  let f = progress - k;
+  if (draws === "labels") f = after > before ? Math.max(0, 2 * f - 1) : Math.min(1, 2 * f);
+  return opacity * ((1 - f) * before + f * after);
 }

@@ -74,7 +74,7 @@ class GuideShortener:
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """How far a guide extends at the given stages, divided by how far it may; above 1: too long."""
+        """The extent of a guide at the given stages, as a share of the largest allowed extent."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -82,7 +82,7 @@ class GuideShortener:
         return max(float(np.nanmax(some, initial=0)) for some in each)
 
     def _point_excesses(self, mark: Mark, view: View, stage: int) -> Array:
-        """The same for each point of a guide's cloud, at a stage: (N, 1)."""
+        """The extent of each point of a guide's cloud at a stage, divided as in `_excess`: (N, 1)."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return _excesses(mark, view.at(stage), shown)[:, None]
 

@@ -333,13 +333,9 @@ class Labels(Mark):
     framed_by_cloud = True
 
     def opacity_at(self, progress: float) -> float:
-        if self.fade is None:
-            return self.opacity
-        first = min(int(progress), len(self.fade) - 1)
-        before, after = self.fade[first], self.fade[min(first + 1, len(self.fade) - 1)]
-        part, least = progress - first, min(before, after)
-        more = (before - least) * max(0.0, 1 - 2 * part) + (after - least) * max(0.0, 2 * part - 1)
-        return self.opacity * (least + more)
+        """The opacity between stages: labels fade out in the first half, and in during the second half."""
+        stage, part = divmod(progress, 1)
+        return min(map(super().opacity_at, (stage + max(0.0, 2 * part - 1), stage + min(1.0, 2 * part))))
 
     def check(self, scope: Scope) -> None:
         super().check(scope)
