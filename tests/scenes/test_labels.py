@@ -7,6 +7,7 @@ from components.scenes.labels import SCENE
 from components.scenes.labels.build import film_name
 from components.training.jobs import NUMBERS
 from components.training.recipes import recipe_of
+from geometry import u_eps
 from learning.datasets import random_labels
 from learning.shipped import film as shipped
 from learning.shipped import table
@@ -187,7 +188,18 @@ def around_a_square():
     assert len(np.unique(corners, axis=0)) == 4 and np.linalg.norm(points - corners, axis=-1).max() < 1
 
 
+def a_small_patch_hardly_bends():
+    """A norm after a Linear that makes the plane small: the next Linear undoes both, nearly exactly."""
+    plane = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    for size in (0.1, 0.01, 0.001):
+        lifted = np.column_stack([size * plane, np.ones(200)])
+        back = u_eps(lifted, eps=1e-3)[:, :2] * np.sqrt(1 + 1e-3) / size
+        assert 0 < np.abs(back - plane).max() < 2 * size**2
+
+
 CLAIMS = {
+    "A deeper network can imitate a shallower one as closely as we like, because a norm hardly bends a small enough "
+    "patch of the plane.": a_small_patch_hardly_bends,
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
@@ -203,7 +215,7 @@ CLAIMS = {
     "*Train* begins with a learning rate of 0.01, so its results may differ; type 0.03 to train as for the "
     "table.": training_begins,
     "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
-    "More starts find one: at depth 4, one of 128 networks fits them with the learning rate 0.03 (see below for a smaller rate).": more_starts,
+    "More starts find one: at depth 4, one of 128 networks fits them with the learning rate 0.03 (see below for a smaller rate). So for at least one of the four sets of labels a fitting network exists, but training rarely finds it.": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,

@@ -219,6 +219,7 @@ def circles_at_right_angles():
     for norm, d in (("groupnorm", 6), ("blockrms", 4)):
         (first, second) = np.split(np.eye(d), 2)
         assert not (first @ second.T).any() and blocks(norm, d) == 2
+        assert np.linalg.matrix_rank(image(norm, d)) == 4
         np.testing.assert_allclose(np.linalg.norm(image(norm, d), axis=1), np.sqrt(d), atol=ROUNDING)
         test_torus_is_a_torus_of_revolution_in_the_picture(norm, d)
 
@@ -386,10 +387,9 @@ def test_the_picture_of_numbers_has_each_number_before_and_after(norm, d):
 
 CLAIMS = {
     "The choice **third picture** can show single numbers instead: each number after the norms against the same number before.": lines_of_points,
-    "In this cloud 90 % of the slopes are between 1.6 and 9.4 ($d = 3$, the 400 points at the start).": slopes,
     r"Take one point. Its numbers go through $y_i = (x_i - \mu)/\sigma$, a straight line of slope $1/\sigma$. Another point has another line.": slopes,
-    "So the lines together make an S, steep in the middle and flat at the ends: a line fitted to all numbers within 0.4 of the overall mean has slope 2.06, and one fitted to those beyond 0.9 has slope 1.28.": slopes,
-    "Why both slopes are below those of most lines</summary> The points have different means, which shift their lines sideways, and a line fitted across shifted lines is flatter. Subtract each point's own mean first, and the two slopes are 3.02 and 1.77.": slopes,
+    "So the lines together make an S, steep in the middle and flat at the ends.": slopes,
+    "We measured the 400 points at the start, in $d = 3$. The slopes of 90 % of their lines are between 1.6 and 9.4. A line fitted to the numbers of all points is steeper in the middle than at the ends: | numbers of all points | slope of the fitted line | after subtracting each point's own mean | | --- | --- | --- | | within 0.4 of the overall mean | 2.06 | 3.02 | | farther than 0.9 from it | 1.28 | 1.77 | The fitted lines of the first column are flatter than most lines of single points, because the points have different means: these shift the lines sideways, and a line fitted across shifted lines is flatter.": slopes,
     r"Look at the third picture. LayerNorm puts the three numbers of a point on a line; eight such lines are drawn. Points with a large $\sigma$ have flat lines, and all lines together make an S. DyT has one S for all.": lines_of_points,
     r"**shift** and **scale** move the cloud itself, $g$ belongs to WeightNorm and $\alpha$ to DyT.": whose_sliders,
     r"One cloud, two norms.": two_norms,
@@ -404,7 +404,7 @@ CLAIMS = {
     "pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or "
     "$(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again "
     "two circles, a torus.": products,
-    "The two circles of a torus lie at right angles to each other. So in its own space the torus is flat, like paper; in three dimensions it has to bend.": circles_at_right_angles,
+    "The planes of the two circles are at right angles to each other and span a space of four dimensions, also in $d = 6$. In this space the torus is flat, like paper; in three dimensions it has to bend. All points of the torus have length $\\sqrt d$, so it lies in a 3-sphere of this space.": circles_at_right_angles,
     r"divided by $\sqrt d + p_4$, times 1.2. This is the stereographic projection: it changes "
     "sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
     "The third picture shows why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,

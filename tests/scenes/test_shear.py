@@ -249,6 +249,7 @@ CLAIMS = {
     "one pink.": shadow_of_two,
     "Its two coloured faces have moved apart, and every line of their shadows is still straight.": two_faces_apart,
     "Look at the third picture.": the_third_picture,
+    "The third picture shows where the shadow of each point goes in the plane.": the_third_picture,
     r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
     r"An affine map of the plane that leaves all points of a circle where they are leaves every point where it is. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,

@@ -222,7 +222,7 @@ CLAIMS = {
     r"$x' = 1.5 / \sqrt{2.25 + 0.75} = 1.5 / \sqrt 3 = 0.866$. Its angle goes from 60° to 30°.": one_point,
     r"With $t = 5$, how many points end beyond $|x| = 0.98$? About half of them. $x' = 0.98$ means $5 \cot\theta = 4.92$, so $\theta = 45.4°$: all points that began within 45.4° of the $x$ axis. They now share two arcs, left and right. Each arc reaches from 11.5° below the axis to 11.5° above it; together the arcs are an eighth of the circle.": beyond,
     r"Why do the upper and the lower half give the same curve?": the_halves_agree,
-    "The points stand at equal angles. In the right panel the $x$ of each is the same before and now, so the points form a diagonal.": evenly_around,
+    "The points stand at equal angles. The $x$ of each is the same before and now, so the activation curve is a diagonal.": evenly_around,
     r"a point slides along it, and its direction does not change. Points far out move most": along_its_ray,
     r"A negative $t$ swaps left and right.": a_mirror,
 }

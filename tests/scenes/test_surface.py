@@ -205,6 +205,7 @@ def nearly_half():
     assert 0.95 < np.ptp(angle) / np.pi < 1
     lines = {mark.role: mark.size for mark in state.recipe.views[0].layers if isinstance(mark, Line)}
     assert max(lines, key=lines.__getitem__) == "meeting"  # the thick one
+    assert [view.name for view in state.recipe.views] == ["surface", "curve", "angle"]
     np.testing.assert_allclose(np.linalg.norm(now[:, :2], axis=1), 1, atol=SLICE)
 
 
@@ -262,15 +263,15 @@ CLAIMS = {
     "dividing by the length turns such a plane into a circle within it. A plane that misses the origin becomes half a sphere, as the line becomes half a circle.": half_a_sphere,
     "half of the points are now outside the panel.": half_have_left,
     "Now the circle surrounds the origin, and the curve climbs from $-1$ to $1$. Move **t** slowly to 1.3 and watch the left end of the curve as the circle passes the origin.": around_the_origin,
-    r"For $\varepsilon = 0$ the surface is high and nearly level around the right half of the $x$ axis, low and nearly level around the left half. Between the two it climbs, more steeply near the origin. A larger $\varepsilon$ makes it flatter there.": level_around_the_axis,
-    "most of it lies under the two nearly level parts of the surface. So in the right panel the curve is nearly flat at both ends.": under_the_level_parts,
-    "### Half a circle Normalising takes the line to the thick violet arc on the floor, nearly half of the unit circle.": nearly_half,
+    r"For $\varepsilon = 0$ the surface is high and nearly level around the right half of the $x$ axis, low and nearly level around the left half. Between the two it climbs, more steeply near the origin. A larger $\varepsilon$ makes the surface flatter near the origin.": level_around_the_axis,
+    "most of it lies under the two nearly level parts of the surface. So in the second panel the curve is nearly flat at both ends.": under_the_level_parts,
+    "### Half a circle Normalising takes the line to the thick violet arc on the floor, nearly half of the unit circle. The third panel shows the angle along this arc;": nearly_half,
     "nearly half of the unit circle.": nearly_half,
     r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. The points now leave the brown line, which is for $\varepsilon = 0$.": rounded,
     "Where on the floor is the height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$ and $\varepsilon = 0$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
     r"A line misses the origin by $h = 0.3$, and $\varepsilon = 0$. For which $\varepsilon$ has $u_\varepsilon$ of one number the same curve? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
     "Follow the coloured curve on the surface: high, down into a dip, and high again.": down_and_up,
-    "The height is $x$ itself, so the surface is a plane. The right panel shows a diagonal.": a_plane,
-    r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the upper panel comes closer to a step.": closer_to_a_step,
+    "The height is $x$ itself, so the surface is a plane. The second panel shows a diagonal.": a_plane,
+    r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the second panel comes closer to a step.": closer_to_a_step,
 }

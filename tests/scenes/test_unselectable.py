@@ -255,7 +255,7 @@ def low_dimensions():
 
 CLAIMS = {
     r"Keys then stay a little inside the sphere, those with the smallest standard deviation $\sigma$ the most.": the_smallest_deviation,
-    "Efron found this number in 1965 for $d = 2$ and $d = 3$,": low_dimensions,
+    "Efron found this number of corners in 1965 for $d = 2$ and $d = 3$,": low_dimensions,
     "Of many random keys in few dimensions, most never get the best score, whatever the query. From three dimensions on, LayerNorm without ε lets every key win.": most_in_few_dimensions,
     "Each number is the mean of 100 sets;": a_mean_of_100_sets,
     "If $d$ is at most 4 and $n$ at most 200, a click on a cell (or the Enter key) opens the first of its 100 sets as a picture of single keys.": opens,
@@ -263,7 +263,7 @@ CLAIMS = {
     "The wide, faint bars show how much single sets differ: one standard deviation up and down.": bars,
     "The stages apply the steps of LayerNorm": test_a_cell_says_its_row_at_every_stage,
     r"$$2 \sum_{m = d,\, d-2,\, \ldots} m \binom{n}{m}\, \beta_m \int \Phi(p)^{n-m} f_m(p)\, dp$$": how_near,
-    r"variance $1/m$. The angle at a corner of a regular simplex with $m$ corners, as a fraction of the full angle, is $\beta_m$: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
+    r"variance $1/m$. $\beta_m$ is the angle at a corner of a regular simplex with $m$ corners, as a fraction of the full angle: $1$, $\frac{1}{2}$, $\frac{1}{6}$ for $m = 1, 2, 3$. The sum ends at $m = 1$ or $m = 2$. In two dimensions it has one term.": the_law,
     "There they are normally distributed again, in one dimension less. So the shares in each row become those of random keys in $d - 1$ dimensions.": one_dimension_less,
     r"Its own score is $\|k\|^2$, and no other key of that length reaches it. So after LayerNorm all 796,500 keys of the grid can be selected.": no_key_is_lost,
     "**Two dimensions are an exception.** LayerNorm leaves only two places there, $(1, -1)$ and $(-1, 1)$. All keys in one place": two_places,
