@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from components.language.scene import scenes
 from components.scenes.cone import SCENE
 from components.scenes.cone.layers import FLAT
 from components.scenes.cone.sheet import HEIGHT, LONGEST, RADIUS
@@ -136,6 +137,17 @@ def great_circle():
     assert np.degrees(np.arccos(a @ b)) == pytest.approx(180, abs=1e-3)
 
 
+def plane_through_origin():
+    """Points of a half great circle come from points of the sheet on a straight line."""
+    n = normal(20)
+    one = np.array([0, 1.0, 0])
+    angle = np.radians(np.linspace(10, 170, 9))[:, None]
+    circle = np.cos(angle) * one + np.sin(angle) * np.cross(n, one)
+    assert np.abs(circle @ n).max() < EXACT
+    on_sheet = HEIGHT * circle / circle[:, 2:]
+    assert np.linalg.matrix_rank(on_sheet - on_sheet[0], tol=EXACT) == 1
+
+
 def kink():
     found = stop("cone", "A kink")
     before, after = found.recipe.cloud("bent line").stages(found.params)
@@ -223,6 +235,13 @@ def learned():
     assert len(counts) == 69 and counts.min() == 4
 
 
+def two_norms():
+    """All networks with two norms solve the spiral of one turn, which the scene spiral shows first."""
+    found, choice = film("spiral"), next(each for each in scenes()["spiral"].choices if each.name == "turns")
+    assert len(found.network.hidden_widths) == 2 and found.solved().all() and choice.default == "1"
+    np.testing.assert_allclose(found.data.points, spiral(200, turns=1, noise=0, seed=0).points, atol=1e-3)
+
+
 def inputs_drawn():
     # the first draw finds these sheets; two more draws must find no more
     assert FIRST_INPUTS * (1 + 2 + 4) == 28_000
@@ -262,6 +281,9 @@ def degree_doubles():
     values = product(np.outer(t, [0.5, 0.3, -0.6]) + np.array([0.1, -0.2, 0.2]))
     fit = [np.abs(np.polyval(np.polyfit(t, values, degree), t) - values).max() for degree in (3, 4)]
     assert fit[1] < 1e-9 < fit[0]  # along a line its degree is 4, not lower
+    r = np.sqrt(1 - (y**2).sum(-1, keepdims=True))
+    np.testing.assert_allclose(np.sqrt(eps) * y / r, u @ A.T + b)
+    assert 2 ** (6 - 1) == reached()[-1][0] == 32  # five norms before the last of six
 
 
 def flat_once():
@@ -405,6 +427,7 @@ CLAIMS = {
     "below 1 it is an ellipse, at 1 a parabola, above 1 a hyperbola.": kinds,
     "of this circle the whole line covers half: its two ends tend to opposite points.": great_circle,
     "A border with a kink becomes two arcs of two great circles.": kink,
+    "If the plane contains the origin, the cone is this plane itself, and the border on the sheet is a straight line.": plane_through_origin,
     "The eccentricity is 0.37. From the side, both outer rays of the cone meet the sheet.": ellipse,
     "The border is where the plane cuts the sphere, so it is a flat circle.": circle,
     "The eccentricity is 1. The parabola leaves the sheet and never returns.": parabola,
@@ -418,16 +441,17 @@ CLAIMS = {
     "A flat sheet that misses the origin lies over each direction at most once: the first norm cannot fold it. Each further norm at most doubles the strands.": flat_once,
     "For each number of norms, 32 networks were trained on one spiral of 1½ turns. | norms | bound on the strands | largest number of strands in a network (median of 32) | networks that reach the bound | | --- | --- | --- | --- | | 2 | 2 | 2 | 32 of 32 | | 3 | 4 | 4 | 27 of 32 | | 4 | 8 | 4 | 13 of 32 | | 5 | 16 | 7 | 3 of 32 | | 6 | 32 | 8 | 0 of 32 | So deeper networks stay farther below the bound.": trained,
     "All 69 networks that learn this spiral (accuracy 0.99 or more) do fold: they have 4 strands or more.": learned,
+    "(Two norms, and so 2 strands at most, are enough for the spiral of one turn": two_norms,
     "The directions are those of random inputs, at least 28,000 for each network": inputs_drawn,
     "They are for $\\varepsilon = 0$": without_eps,
     "The networks were trained with $\\varepsilon = 0.001$; without it the median network keeps the class of all 200 training points.": without_eps,
-    "The same bound holds with $\\varepsilon > 0$. The first norm turns the flat sheet into a part of an ellipsoid, a surface of degree 2. Each further norm at most doubles the degree, and a line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface.": degree_doubles,
+    r"The same bound holds with $\varepsilon > 0$. The inverse of the norm, $x = \sqrt\varepsilon\, y / \sqrt{1 - \lVert y \rVert^2}$, contains a root. To remove the root from the equation of a surface one squares it, so a norm at most doubles the degree: the flat sheet becomes a part of an ellipsoid, of degree 2, and the surface before the last of six norms has degree 32 at most. A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So the last norm sends at most 32 points to one direction.": degree_doubles,
     "The third panel shows the largest number of strands for networks of width 3 that were trained on a spiral, and the bound. A longer grey bar means that more networks have this number. The panel leaves out the first norm of each network,": third_panel,
     "Trained networks with six norms, of which the first cannot fold, reach 8 (median of 32).": as_many_folds,
     "With **norms in a row on one circle** there are two dimensions and five layers, each followed by a norm.": on_the_circle,
     "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin; the sliders count in tenths, so 3 means 0.3. - A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
     "The norm sends both points of a ray to one place, so pieces of the circle come to lie on one another. The *strands* of a direction are the pieces that a ray in this direction crosses. Each norm makes their number at most twice as large.": most_sheets,
-    "After a norm all points are on the right half of the circle. So where the curve crosses the line, a point is on the ray: each crossing is one strand.": sheet_by_sheet,
+    "After a norm all points are on the right half of the circle, where each height occurs once. So each crossing of the curve and the line is a point on the ray: one strand.": sheet_by_sheet,
     "The numbers beside the picture are the largest number of strands in any direction, and its bound, which doubles with each norm.": most_sheets,
     "? A norm can fold the circle into two strands. How many can five norms in a row make? - 10 - 25 - * 32 Each norm at most doubles the strands.": one_fold,
     "Here the bound is reached: 32 strands. Set $s_2$ to 0, and 4 are left.": five_folds,

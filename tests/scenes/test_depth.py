@@ -367,8 +367,8 @@ CLAIMS = {
     "stream by a smaller angle. With post-LN the stream stays at size 1, and the angles need not shrink (64 numbers, branches of size 1, median of 20 draws): | norm | angle at the first block | at the last block | | --- | --- | --- | | LayerNorm | 40° | 17° | | post-LN | 42° | 52° | With post-LN and small branches the last block does turn the stream less than the first. With 64 numbers this needs branches of size 0.2 or less, with four numbers size 1 or less.": turns,
     "for all 16 tokens together (12 blocks, branches of size 1; median and range of 20 draws with 64 numbers): | norm | median | range | | --- | --- | --- | | none | 5,041 | 525 to 115,900 | | LayerNorm | 4.5 | 3.3 to 5.6 | | post-LN | 0.93 | 0.47 to 3.3 |": gradients,
     "With four numbers single draws of post-LN lie between 0.01 and 185.": gradients,
-    "**A single token.** “Four places for a norm” measures how strongly the end of a token depends on its own start. With post-LN that ratio is only 0.073 here for the last token, and 0.93 for all tokens together (medians of 20 draws). The tokens at the end depend mostly on the start of the first token: 92 % of the square of the gradient belongs to it.": of_the_last_token,
-    "With 64 numbers its curves nearly lie on those of LayerNorm": the_same,
+    "**A single token.** How strongly does the last token at the end depend on its own start? With post-LN its gradient at the start is only 0.073 times that at the end, while the gradient of all tokens together is 0.93 times that at the end, as in the table (medians of 20 draws). The reason is the first token: 92 % of the square of the gradient of all tokens at the start belongs to it (median of 20 draws). So the tokens at the end depend mostly on the start of the first token. “Four places for a norm” follows a single token.": of_the_last_token,
+    "With 64 numbers the curves of RMSNorm nearly lie on those of LayerNorm": the_same,
     "has four layers, and its stream has the sizes 1.5, 3.7, 4.3, 8.6 and 10.1": trained_model,
     "Its layers turn a token by 100°, 36°, 26° and 20°.": trained_model,
     "### Through twelve blocks The tokens start inside the sphere and leave it behind.": on_the_sphere,
@@ -380,6 +380,6 @@ CLAIMS = {
     "Without a norm, but with branches of size 0.2: does": small_branches,
     "in 12 blocks it hardly grows": small_branches,
     "It grows to 1.22 times its size, with LayerNorm to 1.16 times (medians of 20 draws).": small_branches,
-    "With four numbers and $g = 0.1$ the angle is 28°. Most of it is the height of the tokens, which the norm removes at once: that alone turns random vectors of four numbers by 27° on average.": first_turn,
+    "With four numbers and $g = 0.1$ the angle is 28°. Most of this turn comes from the centring. The first norm removes the tokens' height along $𝟏$, and this alone turns random vectors of four numbers by 27° on average.": first_turn,
     "With 4 blocks it is 2.4 times as long at the start as at the end, with 12 it is 4.5 times.": by_number,
 }

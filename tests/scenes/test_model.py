@@ -587,7 +587,7 @@ CLAIMS = {
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
-    "Before the gain it needs the coordinates along the three directions $v$ of the picture. After the gain it needs those along the three vectors $\\gamma \\odot v$": the_axes,
+    "Before the gain, these are the coordinates along the three directions $v$ of the picture. After the gain, they are those along the three vectors $\\gamma \\odot v$": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,
     "What four trained models do **SmolLM2-135M-Instruct, a language model with RMSNorm.**": four_models,
@@ -595,12 +595,12 @@ CLAIMS = {
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
     "In layers 3 to 6 a few vectors are massive, but only just: the longest is 13 times as long as the median.": just_massive,
-    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. Dimension 507 holds 97.3 % of all energy there; without these four vectors it holds 20.9 %. The MLP of layer 11 brings this energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
+    "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. Dimension 507 holds 97.3 % of all energy in this layer; without these four vectors it holds 20.9 %. The MLP of layer 11 brings this energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer holds the most energy.": until_layer_29,
     "In layers 12 to 26 the norms of the MLP multiply this dimension by less than 0.001, so the MLP hardly sees it. The norms of attention multiply it by 0.07 to 0.17.": gains_at_507,
-    "in layer 12 their effective rank (see “The numbers” below) is 375 without the massive vectors and 63 with them": layer_12,
+    "in layer 12 their effective rank (see “The numbers” below) is 375. Together with the four massive vectors it would be 63, because": layer_12,
     "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0. Three dimensions hold": cls,
-    "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ there": switched_off,
+    "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ in these dimensions": switched_off,
     "In every norm but the first it is below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position "
@@ -616,7 +616,7 @@ CLAIMS = {
     "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
     "### Before its first norm The embeddings still have a part along $𝟏$: its median share of the energy, multiplied by $d$, is 0.40 (0.455 for random vectors).": before_the_first,
-    "is a vector longer than 1.5 times the median. The longest vector is here, in layer 6. No dimension holds more than 1.7 % of the energy.": no_massive,
+    "is a vector longer than 1.5 times the median. The longest vector is at the norm shown, in layer 6. No dimension holds more than 1.7 % of the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "
     "all 12 calls. The layer has one": one_gain,
     "the longest vector is 2.0 times as long as the median at the first call and 3.7 times at the last, the one shown here. "

@@ -268,6 +268,16 @@ def clocks_of_soft_attention():
     assert off(1, "pre", "post").max() > 1.9
 
 
+def faster():
+    """Half of the clusters merge sooner if attention's output has length 1: little for β = 9, more for β = 1."""
+    for placement, other in (("ngpt", "post"), ("peri", "pre")):
+        sharp, soft = (
+            np.median(halved(draws(2, 32, beta, placement)) / halved(draws(2, 32, beta, other)))
+            for beta in (9, 1)
+        )
+        assert soft < 0.8 < 0.9 < sharp < 1
+
+
 def off(beta, placement, other):
     """Distances (times, draws, n) of tokens: at time t with `placement`, at time log(1 + t) with `other`."""
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
@@ -343,6 +353,7 @@ def causal():
 
 def four_clocks():
     state = stop("particles", "Four clocks")
+    said(state.params["beta"], "9")
     found = {kind: state.recipe.cloud(kind).stages(state.params)[0][0, 4:] for kind in LOOKS}
     said(found["post"][compare.TIME], "10")
     for kind, text in {"post": "4.0", "ngpt": "4.0", "pre": "10.9", "peri": "10.7"}.items():
@@ -387,19 +398,20 @@ CLAIMS = {
     "The figure keeps the last 4 such moves.": moves,
     "Each dot is a token. It is drawn by its direction alone, as a vector of length 1; the colour shows the direction too.": at_random,
     "tokens nearer than about 5 degrees count as one. This limit is not sharp,": five_degrees,
-    "It leaves the time as it is, and shows what one ordinary layer would do to the tokens at this time. First the layer adds half of attention's output to each token. With post-LN and nGPT every token has length 1. With pre-LN and peri-LN tokens grow. The picture draws these with length 1, too: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer,
-    "With post-LN and nGPT every token has length 1. With pre-LN and peri-LN tokens grow. The picture draws these with length 1, too: it divides a token, and what is added to it, by the length of the token. So a long token moves less.": a_layer_of_long_tokens,
+    "It leaves the time as it is, and shows what one ordinary layer would do to the tokens at this time. First the layer adds half of attention's output to each token. With post-LN and nGPT every token has length 1. With pre-LN and peri-LN tokens grow. The picture draws these with length 1, too: it divides both the token and the added vector by the token's length. So a long token moves less.": a_layer,
+    "With post-LN and nGPT every token has length 1. With pre-LN and peri-LN tokens grow. The picture draws these with length 1, too: it divides both the token and the added vector by the token's length. So a long token moves less.": a_layer_of_long_tokens,
     "Then each sum is divided by its length, so all dots are back on the circle or sphere. With post-LN and nGPT this division is the norm of the model. With pre-LN and peri-LN only the drawing divides:": a_layer_of_long_tokens,
     "$\\mathrm{P}_x$ is the Jacobian of the norm at a vector of length 1.": exact,
     "and all end in one point": one_cluster,
     r"between two clusters at an angle $\theta$ the attraction is only about $e^{-β (1 - \cos \theta)}$.": attraction,
     r"The mean of $e^{β \langle x_i, x_j \rangle}$ over all pairs never falls, if all tokens attend to all and nothing is turned.": energy,
-    "“all four, side by side” the same tokens start under four placements of the norm: - pre-LN normalises attention's input, - post-LN the sum of the token and attention's output,": side_by_side,
+    "The last choice of **norm**, “all four, side by side”, starts the same tokens under four placements of the norm: - pre-LN normalises attention's input, - post-LN the sum of the token and attention's output,": side_by_side,
     "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
     "the length grows by nearly 1 in each unit of time, and at time $t$ the token is where post-LN has it at time $\\log (1 + t)$": own_clock,
-    "nGPT and peri-LN also stretch $a$ to length 1": equations,
+    "nGPT and peri-LN also stretch $a$ to length 1.": equations,
+    "This makes nGPT faster than post-LN, and peri-LN faster than pre-LN: a little if attention is sharp, more if it is not.": faster,
     "We measured the time until half of the clusters are left, with post-LN as the unit (20 draws of 32 tokens on the circle; median and range): | norm | β = 9 | β = 1 | | --- | --- | --- | | pre-LN | 5.0 (3.4 to 9.2) | 2.3 (1.9 to 4.0) | | peri-LN | 4.9 (3.3 to 9.0) | 1.7 (1.4 to 2.5) | | nGPT | 0.96 (0.96 to 0.97) | 0.60 (0.51 to 0.67) |": clocks,
-    r"same. Up to time 100 no token with pre-LN was farther than 0.08 from its place with post-LN at time $\log (1 + t)$. With peri-LN none was farther than 0.03 from its place with nGPT at that time. The median length at time 100 was 99.9 with pre-LN.": own_clock,
+    r"same: up to time $t = 100$ no token with pre-LN was farther than 0.08 from its place with post-LN at time $\log (1 + t)$. No token with peri-LN was farther than 0.03 from its place with nGPT at time $\log (1 + t)$. The median length at time 100 was 99.9 with pre-LN and β = 9.": own_clock,
     "With β = 1 the paths of pre-LN and post-LN separate. With β = 9 they stay nearly the same": clocks,
     "There are 32 tokens, but 20.7 clusters, because near tokens count as one.": at_random,
     "Where are the tokens at time 10?": plateau,
@@ -412,7 +424,7 @@ CLAIMS = {
     "There are more clusters than at the start, 28.4, and the energy falls.": repelled,
     "so it never moves. 3 clusters are left.": causal,
     "### Four clocks": four_clocks,
-    "The same start at time 10 under four placements of the norm.": four_clocks,
+    "Attention is sharp (β = 9). The same start at time 10 under four placements of the norm:": four_clocks,
     "Post-LN and nGPT have 4 clusters. Pre-LN has 10.9 and peri-LN 10.7": four_clocks,
     r"The last panel uses $\log (1 + t)$ as the time of pre-LN and peri-LN; there the four curves nearly coincide.": own_clock,
     "In three dimensions 64 tokens form 5 clusters by time 20, and fewer later.": sphere,
@@ -421,5 +433,5 @@ CLAIMS = {
     "At time 100 with β = 1, all of 20 draws had one cluster, on the circle and with 64 tokens on the sphere. With β = 9 none had: there were 2 to 4 clusters on the circle, 3 to 5 on the sphere.": ends,
     "by the Runge–Kutta method, in steps of time that grow from 0.1 to 1.": exact,
     "The largest distance of a token from its position by SciPy, up to time 100: | setting | largest error | | --- | --- | | the opening state | 0.012 | | β = 0.1 | 0.013 | | β = 40 | 0.006 | | $V$ turned by 180 degrees | 0.001 | | $K$ turned by 180 degrees | 0.16 | | $V$ turned by 90 degrees | 2.0 | At an error of 2.0 a token is opposite to its position by SciPy.": exact_at_ends,
-    "except where $V$ or $K$ is turned by angles between 0 and 180 degrees": inexact,
+    "except late pictures with $V$ or $K$ turned by an angle between 0 and 180 degrees": inexact,
 }
