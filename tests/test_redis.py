@@ -114,7 +114,7 @@ def join(queue, order, owner="me"):
 def told(queue, ticket, stop=False):
     """The answer to one poll of a page for its training: the progress so far, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
-    text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look=None)
+    text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look={})
     news = json.loads(text or "{}")
     SEEN[ticket] = news.get("step", seen)
     return news.get("end", news)

@@ -30,6 +30,13 @@ export const fromTrack = (p, at) => {
     : Math.max(p.min, Math.min(p.max, Number((10 ** at).toPrecision(3))));
 };
 
+/** The position nearest to `at` that a slider can have: a whole number of steps above its minimum, or its
+ * maximum. @param {number} at @param {{min: number, max: number, step: number}} range of the slider */
+export function fitting(at, { min, max, step }) {
+  const near = min + step * Math.round((Math.max(min, at) - min) / step);
+  return at < max ? Number(Math.min(max, near).toPrecision(12)) : max;
+}
+
 /** A slider with a label and a field in which its value can be typed; a double click resets it.
  * @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader sets a value
  * @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value */

@@ -12,6 +12,7 @@
 import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
 import { eyeOf, onSphere } from "../engine/perspective.mjs";
 import { pointsOf } from "../engine/shown.mjs";
+import { fitting } from "./controls.mjs";
 /** @import { Mark, Relocate } from "../engine/recipe.d.ts" */
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Player } from "./player.mjs" */
@@ -186,12 +187,4 @@ export function nudge(player, degrees) {
     : centre(layer).map((c, r) => shown[r] - c);
   const [cos, sin] = [Math.cos, Math.sin].map((f) => f((degrees * Math.PI) / 180));
   hold(player, layer, followed).move([cos * x - sin * y, sin * x + cos * y, ...rest]);
-}
-
-/** The value nearest to `value` that a parameter's slider can have: a whole number of steps above its
- * minimum, but at most its maximum. @param {number} value @param {{min: number, max: number, step: number}}
- * parameter */
-export function fitting(value, { min, max, step }) {
-  const near = min + step * Math.round((Math.max(min, Math.min(max, value)) - min) / step);
-  return Number(Math.min(max, near).toPrecision(12));
 }

@@ -21,7 +21,9 @@ export class Growth {
   #state;
   #parts;
   #frames;
-  #held = false;
+  /** Whether the reader presses on a 2D figure: then no recipe is shown, so that the points keep their places
+   * until the click is complete. */
+  held = false;
   /** @type {((changed: Record<string, string>) => boolean) | null} */ #interceptor = null;
 
   /** @param {State} state @param {PageParts} parts @param {FrameLoop} frames */
@@ -48,7 +50,7 @@ export class Growth {
    * number or the dimensions of the recipe's views differ from those of the panels. @param {Recipe} recipe */
   show(recipe) {
     const { ready, panels } = this.#parts;
-    if (this.#held || !ready || !fit(panels, recipe)) return;
+    if (this.held || !ready || !fit(panels, recipe)) return;
     const words = (/** @type {Recipe} */ { readouts, facts }) =>
       JSON.stringify([readouts.map((r) => r.label), facts]);
     const before = words(this.#state.recipe);
@@ -61,26 +63,10 @@ export class Growth {
       panel.show(recipe.views[v]);
       if (other) explain(panel);
     });
-    if (moved) this.#settle(panels);
+    if (moved) {
+      const frame = this.#state.frame(true);
+      panels.forEach((panel, v) => panel.settle(frame[v]));
+    }
     this.#frames.schedule();
-  }
-
-  /** Called when the reader presses on a 2D figure. Lets the 2D views settle, because Plotly knows the
-   * positions of points only in settled figures; from now on new recipes are ignored, until `release`. */
-  hold() {
-    if (!this.#state.growing) return;
-    this.#held = true;
-    this.#settle(this.#parts.panels.filter((panel) => !panel.is3d));
-  }
-
-  /** Called when the reader no longer presses: new recipes are shown again. */
-  release() {
-    this.#held = false;
-  }
-
-  /** Let some panels settle: Plotly draws them in the present state. @param {Panel[]} few */
-  #settle(few) {
-    const frame = this.#state.frame(true);
-    for (const panel of few) panel.settle(frame[this.#parts.panels.indexOf(panel)]);
   }
 }

@@ -2,16 +2,7 @@
 /** The part of the page for numbers: readouts, the table of the followed (selected) point at every stage, and
  * tables of fixed words and numbers. */
 
-import {
-  cloudOf,
-  cloudStages,
-  marksOf,
-  measures,
-  residual,
-  sizeOf,
-  stages,
-  unpack,
-} from "../engine/engine.mjs";
+import { cloudOf, cloudStages, marksOf, measures, residual, sizeOf, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
 import { patterns, pieces } from "../engine/gates.mjs";
 import { circleSheets, layersOf } from "../engine/sheets.mjs";
@@ -20,7 +11,6 @@ import { follows } from "../engine/hands.mjs";
 import { certificateOf, fatesOf, layer, measured } from "../engine/measures.mjs";
 import { h, scrolling, tableRow } from "../dom.mjs";
 import { marked } from "./letters.mjs";
-import { defaults } from "./link.mjs";
 /** @import { Cloud, Readout, Recipe, Stages } from "../engine/engine.mjs" */
 /** @import { CountReadout, LettersReadout } from "../engine/recipe.d.ts" */
 /** @import { Certificate } from "../engine/selection.mjs" */
@@ -85,10 +75,8 @@ export function rows(recipe, params, all, followed) {
   const [n, d] = cloud.points.shape;
   const i = Math.min(followed, n - 1);
   const point = Float64Array.from(unpack(cloud.points).subarray(i * d, (i + 1) * d));
-  const own = (/** @type {string} */ of) =>
-    cloudStages(cloudOf(recipe, of), params, all, { at: point, index: i });
-  const stages = own(name);
-  const surface = ideal && own(ideal);
+  const stages = all[name].map((x) => x.subarray((i * x.length) / n, ((i + 1) * x.length) / n));
+  const surface = ideal && cloudStages(cloudOf(recipe, ideal), params, all, { at: point, index: i });
   const wide = Math.max(...stages.map((stage) => stage.length));
   return stages.map((stage, k) => {
     const measured = /** @type {Record<string, number>} */ (/** @type {unknown} */ (measures(stage)));
@@ -138,20 +126,21 @@ function stageTable(recipe, player) {
   const caption = h("caption");
   const body = h("tbody");
   const others = marksOf(recipe).some(follows);
-  let known = "";
+  /** @type {Stages | undefined} */ let known;
+  let followed = -1;
   let marked = -1;
   return {
-    element: h("table", {}, caption, heads(recipe), body),
+    element: h("table", {}, caption, heads(recipe, player.stages), body),
     show() {
-      const key = JSON.stringify([player.params, player.followed]);
       const current = Math.round(player.progress);
-      if (key !== known) {
-        known = key;
+      if (player.stages !== known || player.followed !== followed) {
+        known = player.stages;
+        followed = player.followed;
         marked = -1;
         caption.textContent = others
-          ? `Point ${player.followed}, stage by stage. Click another point to follow it.`
+          ? `Point ${followed}, stage by stage. Click another point to follow it.`
           : "The followed point, stage by stage.";
-        const stages = rows(recipe, player.params, player.stages, player.followed);
+        const stages = rows(recipe, player.params, known, followed);
         body.replaceChildren(...stages.map((cells, k) => tableRow(recipe.stages[k], cells)));
       }
       if (current === marked) return;
@@ -323,11 +312,10 @@ function facts({ title, columns, rows, abouts }) {
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
 /** The head of the followed point's table: a name for each column. The column "components" becomes one column
- * for each coordinate. @param {Recipe} recipe */
-function heads(recipe) {
-  const { columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
-  const d =
-    rows(recipe, defaults(recipe), stages(recipe, defaults(recipe)), 0)[0].length - columns.length + 1;
+ * for each coordinate. @param {Recipe} recipe @param {Stages} stages */
+function heads(recipe, stages) {
+  const { cloud, columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
+  const d = Math.max(...stages[cloud].map((stage) => stage.length)) / sizeOf(recipe, cloud);
   const names = columns.flatMap((c) =>
     c === "components"
       ? Array.from(

@@ -197,11 +197,10 @@ export class Player {
     const press = (/** @type {Event} */ { target }) => {
       const element = /** @type {Element} */ (target);
       this.pressed = Boolean(element.closest(DRAGGABLE));
-      if (element.closest(".flat .figure")) this.#growth.hold();
+      this.#growth.held = Boolean(element.closest(".flat .figure"));
     };
     const release = () => {
-      this.pressed = false;
-      this.#growth.release();
+      this.pressed = this.#growth.held = false;
       this.#frames.rest();
     };
     addEventListener("popstate", restore, options);

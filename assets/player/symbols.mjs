@@ -4,7 +4,7 @@
 
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
-import { fromTrack, toTrack, track } from "./controls.mjs";
+import { fitting, fromTrack, toTrack, track } from "./controls.mjs";
 /** @import { Parameter } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
@@ -25,11 +25,7 @@ const KEYS = /** @type {Record<string, number>} */ ({
 /** The value of a parameter after a move along its slider, rounded to the slider's steps and limited to its
  * range. @param {Parameter} p @param {number} value @param {number} by how far to move, in units of the
  * slider (for a logarithmic slider, not those of the value) */
-export function moved(p, value, by) {
-  const { min, max, step } = track(p);
-  const at = Math.max(min, Math.min(max, toTrack(p, value) + by));
-  return fromTrack(p, at === max ? max : min + step * Math.round((at - min) / step));
-}
+const moved = (p, value, by) => fromTrack(p, fitting(toTrack(p, value) + by, track(p)));
 
 /** Make the letters of the formula that are symbols of parameters draggable. @param {HTMLElement} formula
  * @param {Parameter[]} parameters the parameters whose controls the page shows @param {Player} player
@@ -131,16 +127,14 @@ function handle(letters, parameters, bubble, player) {
  * (fill), and hide it (hush). @param {HTMLElement} bubble */
 function bubbleOf(bubble) {
   let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
-  const fill = (/** @type {string} */ text) => {
-    if (!held || bubble.textContent === text) return;
-    bubble.textContent = text;
-    below(bubble, held);
-  };
   const say = (/** @type {Element} */ element, /** @type {string} */ text) => {
     held = element;
     bubble.hidden = false;
     bubble.textContent = text;
     below(bubble, held);
+  };
+  const fill = (/** @type {string} */ text) => {
+    if (held && bubble.textContent !== text) say(held, text);
   };
   const hush = () => {
     held = null;

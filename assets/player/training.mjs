@@ -27,10 +27,9 @@ const duration = (/** @type {number} */ s) =>
  * shown: the player that shows it; choices: the choices of the page when the training began; known: the parts
  * of the recipe that the worker has sent, by kind and name; seeds: how many networks are trained; seen: the
  * training step of the last picture; stop: whether the reader wants to stop; look: the changed choices for
- * which the worker should make pictures, as a query; asked and looked: the `look` that the server was last
- * asked for, and the one that it has confirmed; quiet: aborted when the polling must end. @type {{ticket:
- * string, shown: Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen:
- * number, stop: boolean, look: string, asked: string, looked: string, quiet: AbortController} | null}
+ * which the worker should make pictures; quiet: aborted when the polling must end. @type {{ticket: string,
+ * shown: Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen: number,
+ * stop: boolean, look: Record<string, string>, quiet: AbortController} | null}
  */
 let followed = null;
 /** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
@@ -88,9 +87,7 @@ function begin(ticket) {
     seeds: 0,
     seen: -1,
     stop: false,
-    look: "",
-    asked: "",
-    looked: "",
+    look: {},
     quiet,
   };
   shown.interceptChoices(adoptChoices);
@@ -163,12 +160,10 @@ function showNews(news) {
 }
 
 /** The data that the page sends with each poll: the training step of the most recent picture that it has
- * received, whether to stop, and the choices for the next pictures, if the server has not confirmed these. */
+ * received, whether to stop, and the changed choices for the next pictures. */
 function question() {
-  const training = /** @type {NonNullable<typeof followed>} */ (followed);
-  const { seen, stop, look, looked } = training;
-  training.asked = look;
-  return { seen, stop, look: look === looked ? undefined : Object.fromEntries(new URLSearchParams(look)) };
+  const { seen, stop, look } = /** @type {NonNullable<typeof followed>} */ (followed);
+  return { seen, stop, look };
 }
 
 /** Handle an answer to a poll. @param {any} answer null if the server had no news @returns {boolean} whether
@@ -176,7 +171,6 @@ function question() {
 function handle(answer) {
   if (!followed) return false;
   expectAnswer(NO_ANSWER_TEXT);
-  followed.looked = followed.asked;
   if (answer?.end) lastNews = finish(answer.end);
   else if (answer) lastNews = update(answer);
   showNews(lastNews);
@@ -224,7 +218,7 @@ function changed() {
 /** Ask the worker, with the next poll, to make its pictures for these changed choices.
  * @param {Record<string, string>} choices */
 function askForPictures(choices) {
-  if (followed) followed.look = new URLSearchParams(choices).toString();
+  if (followed) followed.look = choices;
 }
 
 /** Handle a change of choices by the reader during a training. If all changed choices affect only what is

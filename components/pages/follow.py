@@ -23,7 +23,7 @@ from components.training.queue import NOTHING
 from components.web.budget import GUESS_PRICE, TRAINING_PRICE, Busy, client, work
 from components.web.routes import Access, route
 
-MAX_REQUEST_BYTES = 10_000  # of a poll
+MAX_REQUEST_BYTES = 10_000  # largest size of a poll
 MAX_STEP = 10**9
 QUEUE_RETRY_SECONDS = 60  # until a retry when the queue is full
 BROWSER_COOKIE = "normscape"
@@ -110,15 +110,14 @@ def question() -> dict[str, Any]:
 
     seen  the last training step of which the page has news
     stop  whether to end the training and keep its result
-    look  the choices for which the page wants pictures; None for those of the poll before
+    look  the choices for which the page wants pictures
     """
     request.max_content_length = MAX_REQUEST_BYTES
     asked = json_body()
-    seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look")
+    seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look", {})
     if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):
         raise WrongValue("seen", "seen is not a step, or stop is not true or false", {"seen": "a step"})
-    texts = look.values() if isinstance(look, dict) else [None]
-    if look is not None and not all(isinstance(text, str) for text in texts):
+    if not (isinstance(look, dict) and all(isinstance(text, str) for text in look.values())):
         raise WrongValue("look", "look is not a dict of texts", {"look": {"seed": "0"}})
     return {"seen": seen, "stop": stop, "look": look}
 

@@ -18,8 +18,8 @@ from typing import Any
 from components import settings
 from components.training.store import Store, StoreUnavailable, capacity, json_object, silence
 
-PAGE_TIMEOUT = 90.0  # seconds without a poll; a hidden page polls once a minute
-WORKER_TIMEOUT = 10.0  # seconds without a heartbeat
+PAGE_TIMEOUT = 90.0  # seconds without a poll until a page counts as closed; hidden pages poll every 60 s
+WORKER_TIMEOUT = 10.0  # seconds without a heartbeat until a worker counts as dead
 OUTCOME_SECONDS = 86400.0
 MIN_FREE_BYTES = 8 * 2**20  # below this the store counts as full
 NOTHING = -1  # in place of the last step that a page has seen, if it has seen none
@@ -61,18 +61,18 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     return ticket
 
 
-def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str] | None) -> str:
+def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     """The JSON answer to a page's poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
     seen: the step of the last news that the page has received. Answers may get lost, so news are kept until
     the page confirms them in this way. stop: whether to end the training and keep its result. look: the
-    choices for which the page wants pictures; None for the same choices as in the page's last poll.
+    choices for which the page wants pictures.
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}
     if "end" in signs or "page" not in signs:
         return _outcome(signs.get("end"))
-    _poll(ticket, seen, stop, json_object(signs["page"])["look"] if look is None else look)
+    _poll(ticket, seen, stop, look)
     if "beat" not in signs:
         waiting = list(active())
         if ticket in waiting:  # it may have ended since the signs were read

@@ -42,7 +42,7 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 
 def ask(trainings, ticket, seen=NOTHING, **wish):
     """The answer to one poll of a page that trains; None if nothing has changed since its last poll."""
-    return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": None} | wish) or "null")
+    return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": {}} | wish) or "null")
 
 
 def ended(trainings, ticket):
@@ -213,14 +213,14 @@ def test_what_is_lost_on_the_way_is_told_again(trainings):
 
 
 def test_a_page_says_with_each_question_what_it_wants(trainings):
-    """A poll says what the page wants; values that it does not name keep their last state."""
+    """Each poll replaces what the page has wanted: the choices for its pictures, and whether to stop."""
     ticket = join(trainings)
     trainings.start(ticket)
     assert trainings.page(ticket)["look"] == {}
-    for look in ({"seed": "1"}, None):
-        ask(trainings, ticket, look=look, stop=True)
+    for look, stop in (({"seed": "1"}, True), ({}, False)):
+        ask(trainings, ticket, look=look, stop=stop)
         page = trainings.page(ticket)
-        assert page["look"] == {"seed": "1"} and page["stop"]
+        assert (page["look"], page["stop"]) == (look, stop)
 
 
 def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch):
@@ -314,7 +314,7 @@ def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, 
     child.ready()
     for _ in range(16 * 35):
         said.append(
-            "worker" in json.loads(follow.reply_text(child.ready, ticket, seen=0, stop=False, look=None))
+            "worker" in json.loads(follow.reply_text(child.ready, ticket, seen=0, stop=False, look={}))
         )
         if child.process:
             child.process.wait()
@@ -341,7 +341,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     trainings.SIGNS.delete("worker")
-    told = follow.reply_text(ChildWorker().ready, join(trainings), seen=0, stop=False, look=None)
+    told = follow.reply_text(ChildWorker().ready, join(trainings), seen=0, stop=False, look={})
     assert json.loads(told) == {"ahead": 0, "worker": False}
     assert queue.degraded() == ["training: no worker"]
 

@@ -23,7 +23,7 @@ def join(trainings, owner="me", address="here"):
 
 
 def ask(trainings, ticket, seen=NOTHING, **wish):
-    return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": None} | wish) or "null")
+    return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": {}} | wish) or "null")
 
 
 def take():
@@ -268,7 +268,7 @@ def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]
     with monkeypatch.context() as patch:
         patch.setattr(store, "storage", away)
-        assert reply_text(lambda: None, ticket, seen=0, stop=False, look=None) == '{"away": true}'
+        assert reply_text(lambda: None, ticket, seen=0, stop=False, look={}) == '{"away": true}'
         assert queue.degraded() == ["store: away"]
     later(monkeypatch, 100)
     assert ask(trainings, ticket) is None
