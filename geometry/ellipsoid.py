@@ -29,7 +29,7 @@ def to_ellipsoid(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """The lengths of those semi-axes that have the given ranks: rank 0 is the longest, −1 the shortest.
+    """The lengths of an ellipsoid's semi-axes, selected by rank: 0 is the longest, −1 the shortest.
 
     The ellipsoid is γ ⊙ x for all x with ‖x‖ = √d; if `centered`, also with Σxᵢ = 0. A length is 0 where
     zeros of γ flatten it. No matrix decomposition is needed, so d may be large: if `centered`, (length)²/d is

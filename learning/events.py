@@ -6,7 +6,7 @@ import numpy as np
 
 Array = np.ndarray
 
-PLATEAU_BAND = 0.1  # of log10 loss
+PLATEAU_BAND = 0.1  # largest change of log10 loss within a plateau
 LEAST_PLATEAU = 0.1  # smallest duration of a plateau, as a share of the training
 PLATEAU_SLOPE = 0.5  # largest mean slope of a plateau; a fall from largest to smallest in the whole time is 1
 DROP_FACTOR = 2.0

@@ -49,6 +49,9 @@ def learned(
 
 
 def causal(scores: Float[torch.Tensor, "*batch n n"]) -> Float[torch.Tensor, "*batch n n"]:
-    """The same as `learning.language.causal`, but three times as fast, with PyTorch's own softmax."""
+    """Causal attention weights in PyTorch: the softmax of each row of `scores`, with −∞ above the diagonal.
+
+    Equal to `learning.language.causal` except for rounding, and three times as fast.
+    """
     unseen = torch.full(scores.shape[-2:], -torch.inf, dtype=scores.dtype).triu(1)
     return torch.softmax(scores + unseen, dim=-1)

@@ -31,7 +31,7 @@ from components.publish import component, plain
 from components.training.recipes import built
 from components.web.server import contents, find, library_code
 
-GZIP_LEVEL = 6  # of 9
+GZIP_LEVEL = 6  # 1 to 9
 ENTRY = "guest/kernel"
 VIEW = "application/vnd.jupyter.widget-view+json"
 

@@ -70,7 +70,7 @@ export class Binding {
   }
 }
 
-/** @param {unknown} value @returns {value is object} */
+/** Whether a property is a dict, such as `params`. @param {unknown} value @returns {value is object} */
 const isDict = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */

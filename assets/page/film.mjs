@@ -13,7 +13,7 @@ const FORMATS = [
   { type: "video/webm", name: "WebM", ending: "webm" },
   { type: "video/mp4", name: "MP4", ending: "mp4" },
 ];
-const BITS_PER_SECOND = 8e6; // of the video
+const BITS_PER_SECOND = 8e6; // bit rate of the video
 const CHUNK_MS = 100;
 const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
 const MIN_FILM_BYTES = 100; // a smaller file has only a header

@@ -17,7 +17,7 @@ import { h } from "../dom.mjs";
 
 const MAX_PAGES = 8;
 const MAX_HITS_PER_PAGE = 2;
-const MAX_SNIPPET_CHARACTERS = 200; // of the sentence shown for a hit
+const MAX_SNIPPET_CHARACTERS = 200; // longest snippet of a page in the results
 /** Parameters of the BM25 score: how many times a word in an entry's names counts, where a word in its text
  * counts once; term saturation (k₁); and length normalisation (b). */
 const NAME_WEIGHT = 4;

@@ -233,7 +233,7 @@ export class Tour {
   }
 }
 
-/** @param {string} label @param {() => void} onclick @param {string} [className] */
+/** A button of the card. @param {string} label @param {() => void} onclick @param {string} [className] */
 const button = (label, onclick, className = "") => h("button", { type: "button", className, onclick }, label);
 
 /** Whether a click on a link opens a new tab or window, because the reader holds Ctrl, Meta or Shift.

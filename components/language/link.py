@@ -26,7 +26,7 @@ DECIMAL_NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
 )  # the same as in link.mjs
 FIVE_DIGITS = Context(prec=5, rounding=ROUND_HALF_UP)
-CAMERA_DECIMALS = Decimal("0.0001")  # of camera coordinates
+CAMERA_DECIMALS = Decimal("0.0001")  # camera coordinates are rounded to a multiple of this
 TRACKING = re.compile(r"utm_.*|[a-z]*clid")  # such as utm_source and fbclid; the same as in link.mjs
 Build = Callable[[Scene, Choices], Recipe]
 

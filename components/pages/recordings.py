@@ -30,7 +30,7 @@ from learning.recording.checked import checked
 from learning.recording.digest import Digest, digest, from_digest, to_file
 from learning.recording.report import to_csv, to_json
 
-MAX_NORMS = 200  # in an uploaded recording; the command line has no such limit
+MAX_NORMS = 200  # largest number of norms in an upload; the command line has no such limit
 RETRY_SECONDS = 5  # until the next attempt, while another file is analysed; the largest takes 10 s
 MAX_MESSAGE_CHARACTERS = 200  # of an error message, which may quote the file
 MEASURING_LOCK = threading.Lock()  # one file at a time, so that memory use does not add up

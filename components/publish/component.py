@@ -26,7 +26,7 @@ from components.web.server import bundle, find, request_query, revalidated
 
 PATH = "_normscape"  # with an underscore like Dash's own routes; normscape/scene.js has the same name
 STYLES = ("page/component.css", *plain.STYLES)
-PIXELS = 16  # of the CSS unit rem, the page's font size, by browsers' default
+PIXELS = 16  # of the CSS unit rem: the page's font size, 16 by default in browsers
 
 
 def register(app: Dash) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 SAME = "$same"
-SHORTEST = 100  # characters of JSON: shorter parts are not replaced
+SHORTEST = 100  # number of characters: parts with a shorter JSON text are not replaced
 LONGEST_LETTER = 12  # characters of JSON for one letter, if it needs two escapes, as \ud83d\ude00 does
 
 Path = tuple[str | int, ...]

@@ -44,7 +44,7 @@ ENTRIES = (ENTRY, "page/reader", "page/home", "page/story")
 FIRST = ("page/theme.js", "page/watch.js")  # scripts that run before the first paint
 OWN = (*FIRST, "page/style.css")
 STYLES = "theme.css"  # in the folder of every site
-GZIP_LEVEL = 6  # of 9: level 9 takes longer and saves 0.4 %, since most of it is base64
+GZIP_LEVEL = 6  # level, 1 to 9: 9 takes longer and saves 0.4 %, since recipes are mostly base64
 # A recipe is written for each combination of a scene's choices, up to this many combinations. Choices that
 # would make more are varied one at a time.
 TOGETHER = 64

@@ -35,7 +35,7 @@ Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
-MAX_LARGE_POINTS = 1500  # points; from here on they are drawn small
+MAX_LARGE_POINTS = 1500  # clouds with more points draw them small
 
 
 # --- parts

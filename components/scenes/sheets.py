@@ -17,7 +17,7 @@ from geometry.clouds import grid_lines, lattice, sphere_mesh
 from learning.film import Film
 
 SHEET_SIDE = 65  # vertices along each side of a flat sheet
-MERIDIANS, PARALLELS = 96, 48  # of a sphere
+MERIDIANS, PARALLELS = 96, 48  # circles of longitude and latitude on the spherical sheet
 LINE_DISTANCE = 8  # vertices between two lines of the grid
 SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of its grid
 

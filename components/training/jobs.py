@@ -28,7 +28,7 @@ T = TypeVar("T")
 RESULTS = ("run", "net")
 CHOICE_PREFIX = "choice "  # begins the names of a scene's choices in the settings of a film
 NOT_STORED = "the server cannot store its result at the moment."
-RETRY_SECONDS = 60.0  # for which a worker retries a store that does not answer
+RETRY_SECONDS = 60.0  # how long a worker retries when the store does not answer
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Number:
     whole: bool = True
 
     def problem(self, value: Any) -> str:
-        """What `value` must be, for an error message, such as "a number from 0 to 1"; "" if it is valid."""
+        """Check a value: "" if it is allowed, else the allowed range, such as "a number from 0 to 1"."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and self.min <= value <= self.max and (not self.whole or value == int(value)):
             return ""

@@ -25,7 +25,7 @@ from learning.film import Film, from_npz, key, to_npz
 KEPT_DAYS = 30
 EXPIRY_SECONDS = 3600.0  # between two deletions of expired runs
 KEY = re.compile("[0-9a-f]{16}|[0-9a-f]{32}")  # a hash of a film, or a random key
-MAX_BYTES = 500 * 2**20  # of all runs together
+MAX_BYTES = 500 * 2**20  # limit for the size of all runs together
 MIN_COUNTED_BYTES = 2**17  # a smaller run counts as this size, which limits the number of runs
 FILMS, LIST = Store("films"), Store("runs")
 

@@ -29,11 +29,11 @@ try:
 except ImportError:  # not needed on one machine
     RedisError = sqlite3.Error  # type: ignore[assignment, misc]
 
-ANSWER_SECONDS = 1.0  # for an answer of Redis, or to wait for another process that writes to SQLite
+ANSWER_SECONDS = 1.0  # how long to wait for an answer of Redis, or while another process writes to SQLite
 MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
-CONNECTION_SECONDS = 0.2  # to wait for one of these connections
+CONNECTION_SECONDS = 0.2  # how long a thread waits for one of these connections
 DURABLE = {"films", "runs"}  # synced to disk at each write; others may be lost in a power failure
-MAX_WATCHED_KEYS = 1000  # for which `silence` is measured
+MAX_WATCHED_KEYS = 1000  # number of keys for which `silence` is measured
 _last: dict[str, tuple[Any, float]] = {}  # by key: the last value, and the time when it was first seen
 
 

@@ -25,9 +25,9 @@ from components.training.store import StoreUnavailable
 
 ROOT = Path(__file__).parents[2]
 CHILD = "--child"  # run as a child of a web server: end when standard input closes
-POLL_SECONDS = 0.5  # between two looks at the queue
+POLL_SECONDS = 0.5  # between two reads of the queue
 HEARTBEAT_SECONDS = 2.0
-RESTART_SECONDS = 10.0  # at least, between two starts
+RESTART_SECONDS = 10.0  # shortest time between two starts of the worker process
 NICENESS = 5  # pages have priority (see `os.nice`)
 
 

@@ -26,11 +26,11 @@ from components.training.store import StoreUnavailable
 from components.web.routes import failure
 
 QUEUE_LENGTH, WORKERS = 6, 2  # threads that wait or work; threads that work
-PLACE_PRICE = 0.5  # seconds that a place in the queue counts as owed, until its work is charged
-GUESS_PRICE = 0.1  # seconds for an unknown key: 200 guesses at once, then 2.5 a second
-TRAINING_PRICE = 0.5  # seconds for a training, which a worker computes
-MAX_CLIENTS = 10_000  # clients whose debts are remembered
-MAX_CACHE_BYTES = 64 * 2**20  # of the responses that a process caches
+PLACE_PRICE = 0.5  # CPU seconds that a request counts as owed while it waits or is computed
+GUESS_PRICE = 0.1  # CPU seconds charged for an unknown key: 200 guesses at once, then 2.5 a second
+TRAINING_PRICE = 0.5  # CPU seconds charged for the order of a training, which a worker computes
+MAX_CLIENTS = 10_000  # number of clients whose debts are remembered
+MAX_CACHE_BYTES = 64 * 2**20  # total size of the responses that a process caches
 UNKNOWN_PROXIES = (
     "TRUSTED_PROXIES is {}, but the header X-Forwarded-For of a request names {} addresses: if that many"
     " proxies are in front of this server, set TRUSTED_PROXIES={}, else all readers count as one client"

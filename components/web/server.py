@@ -33,8 +33,8 @@ LIGHT = shipped.folder("node_modules") / "plotly.js-gl3d-dist-min/plotly-gl3d.mi
 # compressed with the best quality of Brotli by `npm run pack`, which takes seconds
 LIGHT_BROTLI = LIGHT.with_name(f"{LIGHT.name}.br")
 FULL = Path(plotly.__file__).parent / "package_data/plotly.min.js"
-GZIP = 4  # level, of 9: 6 takes twice as long and saves nothing, since most of it is base64
-BROTLI = 5  # quality, of 11: a fifth smaller than 4, for some milliseconds a recipe; 6 to 10 save no more
+GZIP = 4  # level, 1 to 9: 6 takes twice as long and saves nothing, since recipes are mostly base64
+BROTLI = 5  # quality, 0 to 11: a fifth smaller than 4, for some ms a recipe; 6 to 10 save no more
 FOREVER = "public, max-age=31536000, immutable"
 
 

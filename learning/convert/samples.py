@@ -29,9 +29,9 @@ MASKED_EVERY = 7  # for a masked language model, every 7th token is masked
 
 @dataclass(frozen=True)
 class Sample:
-    """One example: the inputs of a call of a model, and the tokens that it should predict from them.
+    """A test input of a model: the arguments of one forward call, and the target tokens for its loss.
 
-    inputs    the arguments of the call by name
+    inputs    the arguments by name
     targets   the token to predict at each position, or NO_TARGET where none is; None for a model that
               predicts no tokens
     labels    the same tokens in the form in which the model expects them as its argument `labels`, from which

@@ -167,7 +167,7 @@ EFFECT_COLUMNS = (
 
 
 def measured(recording: Recording, tell: Callable[[int], None] = lambda done: None) -> list[TableRow]:
-    """One report row for each norm (normalisation layer) of the recording, in the recording's order.
+    """Measure all norms (normalisation layers) of a recording: one `row` of the report for each, in order.
 
     `tell` is called with the number of norms measured so far, after each norm.
     """
@@ -179,7 +179,7 @@ def measured(recording: Recording, tell: Callable[[int], None] = lambda done: No
 
 
 def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[int] = ()) -> TableRow:
-    """One row of a report: for each name in COLUMNS, its value for this norm (normalisation layer).
+    """Measure one norm (normalisation layer): its report row, a dict of a value for each name in COLUMNS.
 
     `words` maps a token's id to the token's text. `special` contains the ids of special tokens. Raises
     FileError if `norm.x`, `norm.gamma` or `norm.beta` has a number beyond single precision: its square could

@@ -211,7 +211,7 @@ def _axes(module: Any) -> tuple[int, ...]:
 
 
 def _like(module: Any, like: Any) -> Any:
-    """The module's first parameter, or `like` if it has none."""
+    """A tensor with the dtype and device of a module: its first parameter, or `like` if it has none."""
     return next(iter(module.parameters(recurse=False)), like)
 
 

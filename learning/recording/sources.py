@@ -1,9 +1,9 @@
-"""How much each module contributes to a norm's input: to its mean, and to its dimension with most energy.
+"""Attribution of a norm's input: the share of each module in the input's mean and in its top dimension.
 
-The energy of a dimension is the sum of its squared coordinates. A residual stream is the sum of the embedding
-and the outputs of attention and MLPs. So the mean of a norm's input is the sum of these summands' means, and
-each summand contributes a share. The same holds for each coordinate of the input. A share is negative where
-the summand reduces the sum.
+The top dimension is the one with most energy, the sum of the squares of its coordinates. A residual stream is
+the sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's input is the sum of
+these summands' means, and each summand contributes a share. The same holds for each coordinate of the input.
+A share is negative where the summand reduces the sum.
 """
 
 from __future__ import annotations

@@ -239,7 +239,11 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
 
 
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
-    """It ends with "The picture is as it was.", which is then no longer true; the state is not kept."""
+    """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
+
+    It says that the picture is as it was, which is then no longer true. Later changes do not adopt the
+    refused state.
+    """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
     until(frame, "p.ready")

@@ -1,4 +1,4 @@
-"""In front of a class: presenter mode, predictions before the answer, a teacher's link."""
+"""Presenter mode: full screen, clicker, laser pointer, questions; and links that show some controls."""
 
 import pytest
 from playwright.sync_api import expect

@@ -40,7 +40,7 @@ def test_the_atlas_is_what_its_models_see(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lost_keys_are_copies(name):
-    """Of the keys of the first norm, as many are lost as have an equal key; without copies none is lost."""
+    """Unselectable keys of the first norm: those that have a duplicate; without duplicates there are none."""
     skip_without(name)
     x = recording(name).norms[0].x.astype(float)
     keys = x[np.linspace(0, len(x) - 1, MAX_SAMPLED_KEYS).astype(int)]

@@ -156,7 +156,7 @@ def test_what_is_past_stays(choices):
 
 @cache
 def in_the_browser():
-    """In the browser, removing the last token does not change the earlier tokens, even to the bit."""
+    """A claim: in JavaScript, removing the last token leaves the earlier tokens the same in every bit."""
     cases = [(dict(zip(("scale", "mean", "last"), at, strict=True)), LAST) for at in EVERYWHERE]
     with Node() as node:
         for choices in CASES[::3]:

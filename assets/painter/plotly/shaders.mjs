@@ -83,7 +83,8 @@ export function compileLazily(gl) {
     return place.location;
   }
 
-  /** @template {object | null} T @param {T} made a new shader or program @returns {T} */
+  /** Note that a shader or program exists, and return it. @template {object | null} T @param {T} made
+   * @returns {T} */
   function born(made) {
     if (made) alive.add(made);
     return made;

@@ -36,7 +36,7 @@ MAX_STAGE_RADIUS = 0.95  # in halves of the panel's side: the axes zoom out at a
 MIN_STAGE_FRACTION = 0.52  # the axes zoom in on a stage whose points take less than this share of the picture
 # share of the picture that points take after a slider has moved them out and the axes have followed
 MOVED_FRACTION = 0.82
-DECIMALS = 3  # of the numbers of a zoom
+DECIMALS = 3  # to which the numbers of a zoom are rounded
 
 
 def stage_zooms(

@@ -52,7 +52,7 @@ TITLES = {"apart": "kept apart", "shared": "shares its image with others", "coll
 NEURONS = ("series-1", "series-2", "series-3")  # roles of the three neurons that are drawn as planes in space
 CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
 PROBABILITY_SCALE = 6  # by which the probabilities of trained networks are multiplied when drawn
-REACH = 1.75  # by hand: the surface before, unshifted
+REACH = 1.75  # half width of the picture for weights set by hand: the surface fits before it is shifted
 TILT = Parameter(
     "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
 )

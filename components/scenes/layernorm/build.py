@@ -41,7 +41,7 @@ SUBSCRIPTS = "₁₂₃₄"
 MEETING_TITLE = "the circle, later an ellipse"
 HYPERPLANE_NAMES = {2: "the line Σx = 0", 3: "the plane Σx = 0", 4: "the hyperplane Σx = 0"}
 CAMERA = (0.27, -1.31, 0.47)
-DEFAULT_SPREAD = {"gaussian": 0.6}  # so that cloud and sphere are large in one picture
+DEFAULT_SPREAD = {"gaussian": 0.6}  # default scale c, otherwise 1: cloud and sphere are both large
 TAIL_COUNT = 7  # points that leave a tail
 
 

@@ -45,15 +45,15 @@ NORM_LOOKS = {  # the role and dash of the medians
     "none": ("series-4", "dashdot"),
 }
 Rows = Sequence[Mapping[str, Any]]
-NORM_LEGENDS = {  # for the legend
+NORM_LEGENDS = {  # names of the norms in the legend
     "layer_norm": "LayerNorm",
     "rms_norm": "length √d",
     "short": "length 1/√d",
     "none": "no norm",
 }
 CAMERA = (1.1, -1.1, 0.45)
-MAX_SHOWN_WEIGHT = 0.3  # an even share is 1/20
-SHOWN_KEYS_QUANTILE = 0.99  # of the keys' lengths, for which the picture has room
+MAX_SHOWN_WEIGHT = 0.3  # upper end of the axis of attention weights; an even share is 1/20
+SHOWN_KEYS_QUANTILE = 0.99  # quantile of the keys' lengths: the picture has room for keys up to it
 
 
 def film_name(choices: Choices) -> str:

@@ -51,7 +51,7 @@ from geometry.pipeline import Step
 MAX_CARRIED = 64  # most tokens for which starts can be dragged (two parameters each) and trails are drawn
 RING = 0.4  # difference of the radii of rings that are a decade of time apart
 REACH, REACH_3D = 1.55, 1.2  # half the side of the picture; in 3D the camera is farther away
-OUTERMOST = 1 + RING * (LAST - FIRST)  # of the rings
+OUTERMOST = 1 + RING * (LAST - FIRST)  # radius of the outermost ring
 WAY: Look = {"parameter": "time", "stops": STOPS, "size": 1.5, "opacity": 0.6}
 # indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, TIME, COUNT, ENERGY, LOG_COUNT, LOG_ENERGY, ACROSS, UP = range(9)

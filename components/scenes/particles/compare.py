@@ -51,7 +51,7 @@ CAMERA = (0.75, -1.15, 0.55)
 # indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)
 OWN_AXIS = ("log₁₀ of the norm's own time", FIRST - 0.05, LAST)
-TOP = 0.1  # of the graphs, above the largest number
+TOP = 0.1  # free height in the graphs below the smallest and above the largest log₁₀ number
 
 
 def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:

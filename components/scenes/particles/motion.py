@@ -33,10 +33,10 @@ PLACEMENTS = {
     "ngpt": "on branch output and sum (nGPT)",
 }
 LENGTHENING = ("pre", "peri")  # the placements that do not normalise y itself
-FIRST, LAST = -1.0, 2.0  # log₁₀ of the time
-STOPS = np.linspace(FIRST, LAST, 61)  # of the curves
-LONGEST_STEP, GROWTH = 1.0, 1.1  # of the integration: steps start with 0.1 and grow
-PUTS = 4  # tokens that can be put elsewhere
+FIRST, LAST = -1.0, 2.0  # log₁₀ of the first and last time that the slider can have
+STOPS = np.linspace(FIRST, LAST, 61)  # log₁₀ of the times for which curves have values
+LONGEST_STEP, GROWTH = 1.0, 1.1  # largest Runge–Kutta step; steps grow by this factor, from 0.1
+PUTS = 4  # largest number of recorded moves; a further move replaces the oldest
 SHARP = 200.0  # β of the attention that counts clusters: tokens nearer than some 5 degrees count as one
 TINY = 1e-6  # added in `hue`, which is 0/0 at (−1, 0) otherwise; too small to be visible elsewhere
 DEGREES = np.arange(-180.0, 181.0, 3.0)

@@ -80,7 +80,7 @@ GRAPHS = {
         Graph("weight", "Largest weight that it gives", "weight", -0.05, 1.06),
     ),
 }
-WIDTH = 64  # numbers of a token
+WIDTH = 64  # number of coordinates of a token
 BLOCKS = 24
 FINE = 6  # points that a path has for each block
 DOUBLINGS = 7.0  # number of doublings of the length that move a point out by the radius of the sphere

@@ -1,4 +1,4 @@
-"""What a block of attention-like heads, trained to imitate LayerNorm, does to vectors in each iteration."""
+"""A learned LayerNorm: a ring of heads, trained to imitate it, is applied to vectors again and again."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.symmetrise.build import HEADS, ITERATIONS, VECTORS, build, files

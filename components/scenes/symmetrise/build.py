@@ -1,6 +1,6 @@
-"""The recipe of a block of heads that was trained to imitate LayerNorm.
+"""Recipe of the symmetrise scene: vectors after each iteration of a learned LayerNorm, a ring of heads.
 
-The block is applied to vectors several times. Each stage shows the vectors after one more iteration.
+`learning.symmetriser` explains the network. Each stage shows the vectors after one more iteration of it.
 """
 
 from __future__ import annotations

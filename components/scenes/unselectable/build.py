@@ -27,7 +27,7 @@ from learning.film import json_table
 
 Array = np.ndarray
 Found = Mapping[str, Any]  # a row of the table: n, d, number of sets; per arm mean and standard deviation
-ARMS = ("drawn", "centred", "layernorm", "eps")  # one for each stage
+ARMS = ("drawn", "centred", "layernorm", "eps")  # how the keys are treated before the count, at each stage
 KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 MAX_OPENED = 200, 4  # most keys and dimensions that the scene of single keys can show
 STANDARD_ERRORS_DRAWN = 2  # standard errors of the mean that a bar spans, up and down

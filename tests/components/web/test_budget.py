@@ -47,7 +47,7 @@ def clients(clock):
 
 
 def asks(clients, who):
-    """What a client that asks now is told: a refusal, or None if it gets its turn."""
+    """Request a turn for the client `who`: None if it is granted, otherwise the exception `Busy`."""
     try:
         with clients.turn(who):
             return None
