@@ -12,14 +12,15 @@ const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind 
  * the shift of its middle. This one changes nothing. @type {number[]} */
 export const IDENTITY_ZOOM = [1];
 
-/** @typedef {{parameter: string, log: boolean, stops: number[], zooms: number[][][]}} Wider how a parameter
- * changes the axes: a zoom for each of some values of the parameter (stops) and each stage */
+/** @typedef {{parameters: string[], log: boolean, stops: number[], zooms: number[][][]}} Wider how parameters
+ * change the axes: a zoom for each of some values of their product (stops) and each stage */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** The zoom that a parameter causes at a stage, if it has this value. Between the parameter's stops the zoom
- * is interpolated linearly (in the logarithm of the value if `log`); beyond them it is constant.
- * @param {Wider} wider @param {number} stage @param {number} value */
-function pushed({ log, stops, zooms }, stage, value) {
+/** The zoom that one entry of `wider` causes at a stage. Between its stops the zoom is interpolated linearly
+ * (in the logarithm of the value if `log`); beyond them it is constant. @param {Wider} wider
+ * @param {number} stage @param {Record<string, number>} params */
+function pushed({ parameters, log, stops, zooms }, stage, params) {
+  const value = parameters.reduce((product, name) => product * params[name], 1);
   const k = Math.max(
     0,
     Math.min(
@@ -54,7 +55,7 @@ function rowOf(view, stage, params) {
  */
 function combined({ ranges, zooms, wider }, stage, params) {
   const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;
-  const more = wider.map((each) => pushed(each, stage, params[each.parameter]));
+  const more = wider.map((each) => pushed(each, stage, params));
   return [
     times * (more.length ? Math.max(...more.map((each) => each[0])) : 1),
     ...ranges.map((_, r) => more.reduce((sum, each) => sum + each[r + 1], by[r] ?? 0)),

@@ -57,9 +57,9 @@ export interface Parameter {
   vector: boolean;
 }
 
-/** Zooms of a view's axes that follow one parameter, so that points moved by its slider stay in view. */
+/** Zooms of a view's axes that follow a slider, or several together, so that points stay in view. */
 export interface Wider {
-  parameter: string;
+  parameters: string[];
   log: boolean;
   stops: number[];
   zooms: number[][][];
@@ -108,6 +108,7 @@ export interface View {
   zooms: number[][];
   reaching: boolean;
   between: Record<string, number[]>;
+  together: [string, string][];
   wider: Wider[];
 }
 

@@ -152,6 +152,8 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
             "it is reaching, and has titles of axes or a camera with a target",
             "a reaching view has no numbers at its axes",
         )
+    for name in {name for pair in view.together for name in pair}:
+        check_known(where, "parameter", name, recipe.defaults)
     if view.axes and (view.dims == 3 or len(view.axes) != 2):
         refuse(where, f"{len(view.axes)} titles of axes", "give a 2D view two or none, a 3D view none")
     if view.dims == 3 and len(view.camera) not in (3, 6):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -101,24 +102,25 @@ def identity_zoom(dims: int) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Wider:
-    """Zooms of a view's axes that follow one parameter, so that points moved by its slider stay in view.
+    """Zooms of a view's axes that follow a slider, or several together, so that points stay in view.
 
-    parameter  the name of the parameter
-    stops      increasing values of the parameter for which zooms are given; between them, zooms are
-               interpolated
-    log        whether they are interpolated in the logarithm of the parameter
-    zooms      for each stop and each stage a row: a factor by which the axes are longer than with
-               `View.zooms`, then the offset of their centre along each axis
+    parameters  the names of the parameters; the zooms depend on the product of their values
+    stops       increasing values of this product for which zooms are given; between them, zooms are
+                interpolated
+    log         whether they are interpolated in the logarithm of the product
+    zooms       for each stop and each stage a row: a factor by which the axes are longer than with
+                `View.zooms`, then the offset of their centre along each axis
     """
 
-    parameter: str
+    parameters: Sequence[str]
     log: bool
     stops: Sequence[float]
     zooms: Sequence[Sequence[Sequence[float]]]
 
-    def at(self, value: float) -> Array:
-        """(stages, 1 + dims) the zooms for a value of the parameter: for each stage, factor and offsets."""
+    def at(self, params: Params) -> Array:
+        """(stages, 1 + dims) the zooms at values of the parameters: for each stage, factor and offsets."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
+        value = prod(params[name] for name in self.parameters)
         if self.log:  # such a slider may also be at 0, which has no logarithm
             value, stops = float(np.log(max(value, stops[0]))), np.log(stops)
         place = float(np.interp(value, stops, range(len(rows))))
@@ -148,10 +150,12 @@ class View:
                their centre along each axis; empty if the axes are the same at all stages
     reaching   whether the axes also follow sliders that move points out of the view; if not, such points
                leave the picture
-    wider      for `reaching`: the zooms that follow sliders, one entry for each slider. If several apply at
-               once, the largest factor counts, and the offsets add up
+    wider      for `reaching`: the zooms that follow sliders, one entry for each slider or pair. If several
+               apply at once, the largest factor counts, and the offsets add up
     between    for `reaching`: for each parameter, by name, values between the ends of its slider for which
                the axes are fitted too. With any, sliders may also narrow axes that `zooms` widen
+    together   for `reaching`: pairs of parameters that are 0 by default, and for which the axes are also
+               fitted when both are at their upper ends, because one moves points farther if the other does
     """
 
     name: str
@@ -168,6 +172,7 @@ class View:
     zooms: Sequence[Sequence[float]] = ()
     reaching: bool = False
     between: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    together: Sequence[tuple[str, str]] = ()
     wider: Sequence[Wider] = ()
 
     def at(self, progress: float, params: Params | None = None) -> View:
@@ -176,7 +181,7 @@ class View:
         params: the values of the parameters; None for the defaults. Between two stages, axes that become
         wider do so in the first half of the way, and axes that become narrower in the second half.
         """
-        more = np.array([each.at(params[each.parameter]) for each in self.wider] if params else [])
+        more = np.array([each.at(params) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
             return self
         rows = np.array(self.zooms) if self.zooms else np.full_like(more[0], identity_zoom(self.dims))

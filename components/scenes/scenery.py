@@ -36,6 +36,7 @@ Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
 Axis = tuple[str, float, float]  # its title, and from where to where
 MAX_LARGE_POINTS = 1500  # clouds with more points draw them small
+TRAIL_COUNT = 5  # of the points of a large cloud
 
 
 # --- parts
@@ -222,11 +223,16 @@ def evenly(n: int, count: int) -> list[int]:
     return sorted({int(i) for i in np.linspace(0, n - 1, min(n, count))})
 
 
-def clickable_points(cloud: Cloud, show: Rows, color: Color | None) -> tuple[Mark, ...]:
-    """Marks of a cloud with many points: clickable points, a few trails, and the followed (selected) one."""
+def clickable_points(
+    cloud: Cloud, show: Rows, color: Color | None, trails: Sequence[int] | None = None
+) -> tuple[Mark, ...]:
+    """Marks of a cloud with many points: clickable points, a few trails, and the followed (selected) one.
+
+    `trails` are the indices of the points with a trail; if None, those of TRAIL_COUNT evenly spaced points.
+    """
     n = len(cloud.points)
     size = 5 if n <= MAX_LARGE_POINTS else 2.5
-    few = evenly(n, 5)
+    few = evenly(n, TRAIL_COUNT) if trails is None else trails
     return (
         Points(cloud.name, "input", show, "a point", color=color, size=size, hand=Follow()),
         Trail(cloud.name, "trail", show, only=few, size=2, opacity=0.7),
@@ -293,16 +299,24 @@ def space(
     reach: float | None = None,
     reaching: bool = False,
     between: Mapping[str, Sequence[float]] | None = None,
+    together: Sequence[tuple[str, str]] = (),
 ) -> View:
     """A 3D view. Its axes are fitted to what it shows, or fixed by `reach`.
 
     With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes.
-    Without it, `reaching` says whether the axes are also fitted at the ends of the sliders, and `between`
-    gives further slider values at which they are fitted.
+    `reaching` says whether the axes are also fitted at the ends of the sliders; `between` and `together` give
+    further slider values at which they are fitted.
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(
-        name, title, tuple(layers), ranges, camera=eye(camera), reaching=reaching, between=between or {}
+        name,
+        title,
+        tuple(layers),
+        ranges,
+        camera=eye(camera),
+        reaching=reaching,
+        between=between or {},
+        together=together,
     )
 
 

@@ -60,8 +60,9 @@ def test_a_pixel_is_lifted_onto_the_plane_that_faces_the_camera(node, camera, si
 SAME = identity_zoom(3)
 STAGES = ((1.0, 0, 0, 0), (2.5, 3.0, -1.0, 0.5), (0.7, 0, 0, 2.0))
 WIDER = (
-    Wider("a", False, (-1.0, 0.0, 4.0), (STAGES, (SAME,) * 3, STAGES[::-1])),
-    Wider("b", True, (0.01, 1.0, 100.0), ((SAME,) * 3, (SAME,) * 3, (SAME, (4.0, -1.0, 2.0, 0), SAME))),
+    Wider(("a",), False, (-1.0, 0.0, 4.0), (STAGES, (SAME,) * 3, STAGES[::-1])),
+    Wider(("b",), True, (0.01, 1.0, 100.0), ((SAME,) * 3, (SAME,) * 3, (SAME, (4.0, -1.0, 2.0, 0), SAME))),
+    Wider(("a", "b"), False, (0.0, 28.0), ((SAME,) * 3, STAGES)),
 )
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from components.language.framing.paper import on_paper
 from components.scenes.confidence import SCENE
 from components.scenes.confidence.build import CLASSES, MEAN_FACTOR, POINT_WIDTH, RADIUS, TOKENS, D
 from components.training.recipes import recipe_of
@@ -33,6 +34,17 @@ def normed(x):
 
 def shown(recipe, params, stage=-1):
     return recipe.cloud("points").stages(params)[stage][:, :POINT_WIDTH]
+
+
+@pytest.mark.parametrize("n", [2, 5, 8])
+@pytest.mark.parametrize("t", [0.3, 0.7, 1])
+def test_all_points_are_inside_the_picture_wherever_both_sliders_are(n, t):
+    recipe, params = state(n=n, t=t)
+    for progress in (0, 1):
+        view = recipe.views[0].at(progress, params)
+        points = next(mark for mark in view.layers if mark.cloud == "points")
+        at = recipe.moment(params, progress)
+        assert np.abs(on_paper(view, points.points(at), view.camera)[0]).max() <= 1
 
 
 def ceiling(recipe, params):

@@ -668,6 +668,15 @@ def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, 
     np.testing.assert_array_equal(rest, centred)  # an RMSNorm does not centre
 
 
+@pytest.mark.parametrize("kind, shift", [("rms_norm", 0), ("rms_norm", 1), ("layer_norm", 0)])
+def test_the_formula_has_a_shift_if_the_recorded_norm_can_have_one(kind, shift):
+    """The stage stays, because links count stages. A LayerNorm before training has a shift of 0."""
+    norm = replace(norms.norm(kind=kind, n=30), beta=np.full(6, float(shift)))
+    recipe = build({each.name: each.default for each in SCENE.choices}, digest(norms.recording(norm)))
+    assert (r"\beta" in recipe.formula) == (kind == "layer_norm" or shift == 1)
+    assert recipe.stages[-1] == "+ β"
+
+
 @pytest.mark.parametrize("name", ["mine", "x" * 60, ""])
 def test_two_recordings_of_one_name_are_told_apart(name):
     one = digest(replace(norms.recording(norms.norm("a", n=30)), name=name))

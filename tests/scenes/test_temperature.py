@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from components.language.cloud import project
+from components.language.framing.paper import on_paper
 from components.language.recipe import Accuracy
 from components.scenes.temperature import SCENE
 from components.scenes.temperature.build import WEATHER
@@ -72,6 +73,18 @@ def test_without_shrink_only_the_height_counts():
     days = recipe.cloud("days")
     got = days.stages(recipe.defaults | {"shrink": 0.0, "shift": 1.0})[-1][:, 0]
     np.testing.assert_allclose(got, 1 / np.hypot(1, days.points[:, 1]), rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("stretch", [0.0, 3.0, 5.0])
+def test_the_axes_hold_the_ellipse_and_the_last_circle_is_large(stretch):
+    recipe = recipe_of(SCENE, task="hot")
+    for progress in range(3):
+        params = recipe.defaults | {"stretch": stretch}
+        view, at = recipe.views[0].at(progress, params), recipe.moment(params, progress)
+        shown = [mark for mark in view.layers if mark.opacity_at(progress) > 0 and mark.role != "ink"]
+        for mark in shown:
+            assert np.nanmax(np.abs(on_paper(view, mark.points(at), ())[0])) <= 1, (progress, mark)
+    assert 2 / np.ptp(view.ranges[0]) > 0.6
 
 
 # --- what the text says

@@ -7,6 +7,7 @@ factor above 1 the picture shows a larger region.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import prod
 
 import numpy as np
 
@@ -63,7 +64,10 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """The zooms that follow sliders: one `Wider` for each slider that moves points out of the view."""
+    """The zooms that follow sliders: one `Wider` for each slider that moves points out of the view.
+
+    Then one for each pair in `View.together`. As offsets add up, its offsets lack those of the two sliders.
+    """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
 
@@ -80,7 +84,14 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
         if any(row != identity for rows in zooms_at.values() for row in rows):
             zooms_at[p.value] = [identity] * len(usual)
             log = p.scale == "log" and p.min > 0
-            widenings.append(Wider(p.name, log, *zip(*sorted(zooms_at.items()), strict=True)))
+            widenings.append(Wider((p.name,), log, *zip(*sorted(zooms_at.items()), strict=True)))
+    for pair in view.together:
+        params = recipe.defaults | {p.name: p.max for p in recipe.parameters if p.name in pair}
+        rows = np.array([zoom(params, *row) for row in enumerate(usual)])
+        rows[:, 1:] -= sum(each.at(params)[:, 1:] for each in widenings)
+        stops = (0.0, prod(params[name] for name in pair))
+        zooms = [identity] * len(rows), [_row(scale, offset) for scale, *offset in rows]
+        widenings.append(Wider(pair, False, stops, zooms))
     return tuple(widenings)
 
 

@@ -67,6 +67,7 @@ def build(choices: Choices) -> Recipe:
                 camera=CAMERA,
                 reach=REACH,
                 reaching=True,
+                together=[("n", "t")],
             ),
             triangle(color),
         ),

@@ -21,7 +21,7 @@ from components.scenes.model.picture import as_second, numbers, picture
 from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
-from learning.recording.digest import Digest, from_digest
+from learning.recording.digest import Digest, Reduced, from_digest
 from learning.recording.report import formatted, summary_columns, to_csv
 from learning.recording.verdict import TOO_FEW, verdict
 
@@ -75,7 +75,7 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         parameters=(),
         clouds=(*(cloud for each in pictures for cloud in each.clouds), numbers(main.norm), *strip_clouds),
         views=(main.view, depth, *(each.view for each in pictures[1:])),
-        formula=formula(main.norm.centres, stage=1 + centring),
+        formula=formula(main.norm, stage=1 + centring),
         readouts=tuple(
             Number(label, "numbers", Row(tuple(np.eye(4)[i])), Followed(), unit=unit_, digits=digits)
             for i, label, unit_, digits in [
@@ -224,10 +224,15 @@ def _folding_line(every: Sequence[analysis.TableRow]) -> str:
     return f"Folding: {folded}{how}."
 
 
-def formula(centres: bool, *, stage: int) -> str:
-    """LaTeX of a norm that `centres` or not. `stage` is the stage at which vectors reach the sphere."""
-    over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}" if centres else "x"
-    below = r"\sqrt{\sigma^2 + \varepsilon}" if centres else r"\sqrt{\mathrm{mean}(x^2) + \varepsilon}"
+def formula(norm: Reduced, *, stage: int) -> str:
+    """LaTeX of a norm. `stage` is the stage at which vectors reach the sphere.
+
+    Without + β for a norm that neither centres nor moves its vectors by a shift, such as RMSNorm.
+    """
+    over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}" if norm.centres else "x"
+    square = r"\sigma^2" if norm.centres else r"\mathrm{mean}(x^2)"
+    below = rf"\sqrt{{{square} + \varepsilon}}"
     unit = rf"\class{{stage-{stage} role-sphere}}{{\frac{{{over}}}{{{below}}}}}"
     gain = rf"\class{{stage-{stage + 1} role-ellipsoid}}{{\gamma \odot}}"
-    return rf"y = {gain} {unit} \class{{stage-{stage + 2} role-shift}}{{+ \beta}}"
+    shift = rf" \class{{stage-{stage + 2} role-shift}}{{+ \beta}}" if norm.centres or norm.shift.any() else ""
+    return rf"y = {gain} {unit}{shift}"

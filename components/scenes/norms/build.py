@@ -63,7 +63,7 @@ INSTANCE, BATCH = partial(norms.instance_norm, eps=0.0), partial(norms.batch_nor
 FRACTION = r"\frac{%s}{\class{stage-2 role-sphere}{%s}}"
 CENTRED = FRACTION % (r"\class{stage-1 role-hyperplane}{x_i - \mu_G}", r"\sigma_G")
 PLAIN, LENGTH = FRACTION % ("x_i", r"\mathrm{rms}_G"), FRACTION % (r"g\, x_i", r"\lVert x \rVert")
-TANH = r"\class{stage-2 role-sphere}{\tanh}(\class{stage-1 role-ellipsoid}{\alpha x_i})"
+TANH = r"\class{stage-2 role-sphere}{\tanh(\alpha x_i)}"
 NORMS = {
     "layernorm": Norm("LayerNorm", LAYER, CENTRED, centered=True),
     "rmsnorm": Norm("RMSNorm", RMS, PLAIN),
@@ -138,7 +138,8 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
     if norm == "batchnorm":
         return Pipeline((Affine(np.eye(d), -x.mean(0)), Affine(np.diag(1 / x.std(0)))))
     if norm == "dyt":
-        return Pipeline((scaled(d, "alpha"), Pointwise("tanh")))
+        squash = Pipeline((scaled(d, "alpha"), Pointwise("tanh")))  # one step: α·x may be far outside
+        return Pipeline((Affine(np.eye(d)), Branches((squash,))))
     centre = np.kron(np.eye(k), centering_matrix(d // k)) if NORMS[norm].centered else np.eye(d)
     radius = slider("g") if norm == "weightnorm" else sqrt(d // k)
     return Pipeline((Affine(centre), Normalize(radius, groups=np.arange(d).reshape(k, -1).tolist())))

@@ -11,15 +11,18 @@ from dataclasses import replace
 import numpy as np
 
 from components.language.cloud import Cloud, rows
-from components.language.marks import Color, Labels, Line, Mark, Points
+from components.language.marks import Labels, Line, Mark, Points
 from components.language.recipe import Parameter, Recipe, Residual, Table
 from components.language.scene import Choices
 from components.scenes.scenery import (
     EPS,
+    TRAIL_COUNT,
+    Look,
     Part,
     angle,
     clickable_points,
     draw,
+    evenly,
     globe,
     rest,
     space,
@@ -59,8 +62,10 @@ def build(choices: Choices) -> Recipe:
     points = np.hstack([centered + spread * sigma, sigma])
     place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ALL_ONES, np.eye(D + 1)[D])})),))
     color = angle(centered @ U[::-1].T, "direction in the plane")
+    # for a large q, x is far outside the picture unless its σ is small
+    look: Look = {"color": color, "trails": np.argsort(sigma[:, 0])[evenly(choices["n"] // 2, TRAIL_COUNT)].tolist()}
     if choices["beside"] == "plane":
-        return in_the_plane(points, place, color)
+        return in_the_plane(points, place, look)
     out = (Normalize(eps=EPS, convention="pytorch"), Affine(ROOT * np.eye(D)))
     layer_norm = Cloud("layernorm", points, Pipeline((Affine(centering_matrix(D)), *out)), place)
     rms_norm = Cloud("rmsnorm", points, Pipeline((*rest(D, 1), *out)), place)
@@ -71,8 +76,8 @@ def build(choices: Choices) -> Recipe:
         parameters=PARAMETERS,
         clouds=(layer_norm, rms_norm, closed_form, *guide_clouds),
         views=(
-            space("layernorm", "LayerNorm", (*around, *clickable_points(layer_norm, SHOW, color))),
-            space("rmsnorm", "RMSNorm", (*around, overlay, *clickable_points(rms_norm, SHOW, color))),
+            space("layernorm", "LayerNorm", (*around, *clickable_points(layer_norm, SHOW, **look))),
+            space("rmsnorm", "RMSNorm", (*around, overlay, *clickable_points(rms_norm, SHOW, **look))),
         ),
         formula=FORMULA,
         table=Table("rmsnorm", columns=("components", "mean", "std", "norm", "angle")),
@@ -81,10 +86,10 @@ def build(choices: Choices) -> Recipe:
     )
 
 
-def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
+def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
     """The recipe of LayerNorm of x beside RMSNorm of the d − 1 coordinates of x in the plane Σx = 0.
 
-    Both are shown step by step.
+    Both are shown step by step. look: arguments of `clickable_points` for both clouds.
     """
     smaller = D - 1
 
@@ -116,11 +121,11 @@ def in_the_plane(points: np.ndarray, place: Pipeline, color: Color) -> Recipe:
         parameters=(replace(PARAMETERS[0], symbol=""), PARAMETERS[1]),
         clouds=(layer_norm, plane, Cloud("target", points, place=target), *guide_clouds, *circle_clouds),
         views=(
-            space("layernorm", "LayerNorm of x", (*around, *clickable_points(layer_norm, SHOW, color))),
+            space("layernorm", "LayerNorm of x", (*around, *clickable_points(layer_norm, SHOW, **look))),
             square(
                 "plane",
                 "RMSNorm of two numbers, in the plane",
-                (*drawn_circles, ring, *clickable_points(plane, flat, color)),
+                (*drawn_circles, ring, *clickable_points(plane, flat, **look)),
             ),
         ),
         formula=FORMULA_IN_PLANE,

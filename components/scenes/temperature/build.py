@@ -40,7 +40,7 @@ def build(choices: Choices) -> Recipe:
         parameters=(STRETCH, EPS_SLIDER) if hot else (SHRINK, SHIFT, EPS_SLIDER),
         clouds=(moving, Cloud("degrees", degrees), circle),
         views=(
-            plane(ring, classes, ("cold day", "hot day") if hot else ("typical day", "extreme day")),
+            plane(ring, classes, hot=hot),
             counts("Before", "degrees", DEGREES, classes, ("temperature in °C", -15, 45), 55, bins=40),
             counts("After", "days", AFTER, classes, ("x after", -1.04, 1.04), 100, bins=80),
         ),
@@ -65,20 +65,24 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return degrees[:, None], to_sphere(np.stack([(degrees - degrees.mean()) / DEGREES_PER_UNIT, wind], -1))
 
 
-def plane(ring: Mark, classes: np.ndarray, words: tuple[str, str]) -> View:
+def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
-    `words` are the legends of the two classes.
+    For hot days the axes follow the ellipse, which is long, and are back around the circle at the last stage.
+    Then trails, which reach as far as the ellipse, are hidden.
     """
+    words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
+    way = Look(fade=[1.0, 1.0, 0.0] if hot else None)
     cut = Look(span=(-1.4, 1.4), classes=classes, size=3, dash="dash")
     layers = (
         ring,
-        Trail("days", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6),
+        Trail("days", "trail", SHOW, only=list(range(8, len(classes), 24)), size=2, opacity=0.6, **way),
         *each_class("days", Points, SHOW, classes, words, size=6, opacity=0.75, hand=Follow()),
         Threshold("days", "ink", (NOW,), "best single threshold", **cut),
-        *followed("days", SHOW, trail=3),
+        Trail("days", "followed", SHOW, only=Followed(), size=3, **way),
+        *followed("days", SHOW, trail=0),
     )
-    return square("plane", "", layers)
+    return square("plane", "", layers, reaching=hot)
 
 
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:
