@@ -63,7 +63,8 @@ def build(choices: Choices) -> Recipe:
     place = Pipeline((Affine(Entries(np.eye(D, D + 1), {"q": np.outer(ALL_ONES, np.eye(D + 1)[D])})),))
     color = angle(centered @ U[::-1].T, "direction in the plane")
     # for a large q, x is far outside the picture unless its σ is small
-    look: Look = {"color": color, "trails": np.argsort(sigma[:, 0])[evenly(choices["n"] // 2, TRAIL_COUNT)].tolist()}
+    trails = np.argsort(sigma[:, 0])[evenly(choices["n"] // 2, TRAIL_COUNT)].tolist()
+    look: Look = {"color": color, "trails": trails}
     if choices["beside"] == "plane":
         return in_the_plane(points, place, look)
     out = (Normalize(eps=EPS, convention="pytorch"), Affine(ROOT * np.eye(D)))
