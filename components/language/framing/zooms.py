@@ -89,9 +89,9 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
         params = recipe.defaults | {p.name: p.max for p in recipe.parameters if p.name in pair}
         rows = np.array([zoom(params, *row) for row in enumerate(usual)])
         rows[:, 1:] -= sum(each.at(params)[:, 1:] for each in widenings)
-        stops = (0.0, prod(params[name] for name in pair))
+        products = (0.0, float(prod(params[name] for name in pair)))
         zooms = [identity] * len(rows), [_row(scale, offset) for scale, *offset in rows]
-        widenings.append(Wider(pair, False, stops, zooms))
+        widenings.append(Wider(pair, False, products, zooms))
     return tuple(widenings)
 
 
