@@ -344,6 +344,8 @@ def the_task():
     assert {row["steps"] for row in TABLE.values()} == {2000} and {
         len(row["accuracy"]) for row in TABLE.values()
     } == {8}
+    wide = [TABLE[norm, "relu", k]["accuracy"] for norm in SPACES for k in (3, 4)]
+    assert [median(accuracy) for accuracy in wide] == [1, 1, 1, 1]
 
 
 def more_zeros():
@@ -558,23 +560,23 @@ CLAIMS = {
     r"nothing of the circle is lost once the shift is at least $1/\sqrt 2 = 0.71$. Yet each neuron is off somewhere until the shift is $\sqrt 2 = 1.41$. Nothing of the sphere is lost from a shift of $\sqrt{3/2} = 1.22$ on.": the_condition,
     r"- *Mirrored pairs* without a shift lose nothing, though half of all numbers are zeros: $x = \max(x, 0) - \max(-x, 0)$.": mirrored_pairs,
     "A neuron switches at most twice around the circle": a_neuron_switches_at_most_twice,
-    "so $m$ neurons cut it into at most $2m$ arcs. Of the 4,096 patterns of signs of 12 neurons a circle has 24 at most, so their entropy is at most 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, 134 with 12 neurons.": the_pieces,
+    "so $m$ neurons cut it into at most $2m$ arcs. With 12 neurons at most 24 of the 4,096 patterns of on and off occur on a circle, so the entropy of the patterns is at most 4.58 bits. Great circles cut a sphere into $m^2 - m + 2$ pieces at most, 134 with 12 neurons.": the_pieces,
     "A random neuron without a shift is off on half of the surface, so half of all numbers are zeros at every width. "
     "All $m$ are off on $2^{-m}$ of it, on average: 12.5 % with 3 neurons, 0.02 % with 12.": drawn_zeros,
     "With 12 neurons each of our 8 seeds keeps all points of the circle apart; 4 of them lose something of the sphere, 1.9 % at most.": drawn_and_wide,
     "All points where the same neurons are on form one *piece* of the surface. A piece can consist of several separate parts.": pieces_in_several_places,
     "At the tilt and shift of the first picture, ReLU takes arcs with a total length of 1.03 to one point. With GELU these arcs stay curves, with a total length of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
-    "Each row of the table is about 8 networks with different seeds; a single share of right answers is their median.": the_task,
-    "| circle, 3 | all in 3 networks, about half in the other 5 | 66 % in the 3 that lose all and in one more, 83 % in the other 4 |": narrow,
+    "Each row of the table describes 8 networks with different seeds; 100 % right answers is their median.": the_task,
+    "| circle, 3 | all in 3 networks, about half in the other 5 | 66 % in 4 networks (the 3 that lose all, and another), 83 % in the other 4 |": narrow,
     "With GELU, which collapses no arc, 3 neurons on the circle get 98 % right (median of 8 seeds).": narrow,
     "| circle, 9 | none | 100 % |": nothing_lost_with_nine,
     "with 9 neurons on the circle the answers hardly depend on the sign of $y$": nothing_lost_with_nine,
     "| circle, 12 | 1.2 % and 10.4 % in 2 networks, none in the others | 100 % | | sphere, 9 | between 1.3 and 21 % in all 8 networks | 100 % | | sphere, 12 | up to 21 % in 6 networks, none in the others | 100 % |": what_wide_ones_lose,
-    "All are medians of 8 seeds, with ReLU. - Training makes more zeros: with 12 neurons on the circle, 57 % instead of 47 %.": more_zeros,
+    "All are medians of 8 seeds, with ReLU. - Training makes more zeros: with 12 neurons on the circle, 57 % of the numbers after ReLU instead of 47 %.": more_zeros,
     "On the circle their entropy goes from 3.86 to 3.83 bits with 12 neurons, and from 2.94 to 3.07 with 6. On the sphere it falls with 3 neurons only, from 2.19 to 1.78.": hardly_fewer_bits,
     "points: with 9 neurons on the sphere, 7.6 % instead of 0.4 %.": what_wide_ones_lose,
-    "With 9 neurons on the circle the hidden layer keeps $y$ and $-y$ apart, and the answers do not. A *spread* is the root mean square distance of all images from their mean. In the hidden layer the images of $y$ and $-y$ lie 1.84 spreads apart, of 2 at most. Their answers lie 0.02 spreads apart.": nothing_lost_with_nine,
+    "With 9 neurons on the circle the hidden layer keeps $y$ and $-y$ apart, and the answers do not. A *spread* is the root mean square distance of all images from their mean. In the hidden layer the images of $y$ and $-y$ lie 1.84 spreads apart; opposite each other around the mean, they would lie 2 spreads apart, the most possible. Their answers lie 0.02 spreads apart.": nothing_lost_with_nine,
     "for all of them. The shift of the first picture takes 9 % of the circle to one point. At half the length it would take 53 %, at twice the length nothing.": other_lengths,
     "Pink points lie on an axis; another point has landed on each of them. Both black arcs are at the origin.": against_the_planes,
     "? Suppose no tilt and shift −1: the neurons are on in three arcs that do not meet. How much of the circle is kept apart? - three quarters of it - one quarter - * nothing 25 % has gone to the origin.": one_at_a_time,

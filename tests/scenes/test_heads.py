@@ -314,6 +314,12 @@ def one_direction():
     np.testing.assert_allclose(SHOW @ [0, 0, -1, -1], along, atol=ROUNDING)
     parts = points()[:, :2] @ blocks.T, points() - points()[:, :2] @ blocks.T
     np.testing.assert_allclose(*(part @ SHOW.T @ along for part in parts), atol=ROUNDING)
+    for head, wanted in enumerate(([1, 1, 0, 0], [0, 0, 1, 1])):
+        _, lengths, directions = np.linalg.svd(2 * SHOW * share(2, "box", 0)[head], full_matrices=False)
+        shorter = lengths[1] * directions[1] * np.sign(directions[1].sum())
+        np.testing.assert_allclose(shorter, wanted, atol=ROUNDING)
+        flat = np.array([1, 1, -1, -1]) / 2 * (-1) ** head
+        np.testing.assert_allclose(shorter - shorter.mean(), flat, atol=ROUNDING)
     two_shadows()
 
 
@@ -417,6 +423,7 @@ def the_table_of_shuffles():
     no_difference()
     a_trap()
     by_arithmetic()
+    all_said("v", "0.71", "0.67", "0.62")
 
 
 def less_across():
@@ -467,6 +474,7 @@ def attention_off():
         grown.append(losses(forward(shape, off, tokens).logits, tokens).mean() - loss)
     said(grown[0], "1.63")
     said(grown[1], "0.03")
+    said(max(mean(place, kind, layer=2) for place in PLACES for kind in SHUFFLE_LABELS), "0.03")
 
 
 def alike():
@@ -587,26 +595,26 @@ CLAIMS = {
     "in the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
     "Four models of each of four kinds show no effect.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
-    "half as large as that input (nats, means of four models): | what the heads get | dimensions | new text | noise | | --- | --- | --- | --- | "
+    "half as large as what they read (nats, means of four models): | what the heads read | dimensions | new text | noise | | --- | --- | --- | --- | "
     "| LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | "
     "| the ball within LayerNorm's sphere | 15 | 1.53 | 1.20 | | the ball within RMSNorm's sphere | 16 | 1.53 | 1.24 | "
     "The standard deviations over the models of one kind are 0.07 to 0.20 for a new text and 0.11 to 0.26 for noise.": surfaces,
-    "Can a linear map guess, from the place of a token on the sphere, which head adds most to the token in the first layer? It is right in 63 % of cases; always guessing the commonest head is right in 54 %. In untrained models it is 52 % and 44 % (means of four models).": loudest,
+    "Can a linear map guess, from the place of a token on the sphere, which head adds most to the token in the first layer? The map is right in 63 % of cases; always guessing the commonest head is right in 54 %. In untrained models these shares are 52 % and 44 % (means of four models).": loudest,
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The picture leaves out the height of a shadow along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
-    "So it draws the shorter semi-axes of the two ellipses on one line, and shortens them from 1.41 to 1.": one_direction,
+    "The shorter semi-axes of the two ellipses are $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, of length 1.41. Without their height they are $\\frac12 (1, 1, -1, -1)$ and its negative. So the picture draws both on one line, with length 1.": one_direction,
     "Two arrows show the parts of the followed point in heads 1 and 2, and at **sum** lead on to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
     "the score of each point as a key, in heads 1 and 2.": of_two_heads,
     "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap, head 1 alone sees the first direction, and head 2 alone the second. With four heads, heads 1 and 2 both see the first, and neither sees the second.": the_query,
-    "Shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, for the values alone in all five.": less_across,
+    "At two other places shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, and for values only in all five.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,
     r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares sum to 4. Both equations connect the heads. Within a block of two axes no equation is left: the block sees a filled ellipse, with semi-axes 2 and $\sqrt{2}$.": semi_axes,
     r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction where the axes of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
-    "So the sphere has two dimensions less than the whole space, as anonymous authors (2025) say, but a head of at most $d - 2$ axes": two_less,
+    "Because of the two equations the sphere has two dimensions less than the whole space, as anonymous authors (2025) say, but a head of at most $d - 2$ axes": two_less,
     r"The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. A grey ring combines parts of different points. All such sums together fill a body of four dimensions. With two heads and no overlap, they can lie at any distance from 0 to $\sqrt 8 = 2.83$ from the origin (with the height along $𝟏$), not only at distance 2. The 160 rings of the picture lie at distances from 0.76 to 2.67.": all_sums,
     "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. A triangle leaves 75 % of an axis to its own head, a squared sine 82 %. A query meant for head 1 then has scores in head 2, too. With triangles they are a ninth as large, because a score contains a head's share twice": soft,
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
@@ -624,18 +632,18 @@ CLAIMS = {
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps four pairs of axes. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table), in untrained models too.": by_arithmetic,
-    "(means of five models): | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | | LayerNorm's output | 1.82 | 1.82 | 1.83 | | outputs of the heads, before $W_O$ | 0.71 | 0.67 | 0.64 | | queries only | 0.48 | 0.62 | 0.63 | | queries and keys, in the same way | 0 | 0 | 0.41 | | values; shuffled back before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
+    "(means of five models): | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | | LayerNorm's output | 1.82 | 1.82 | 1.83 | | queries only | 0.48 | 0.62 | 0.63 | | values only | 0.71 | 0.67 | 0.62 | | outputs of the heads, before $W_O$ | 0.71 | 0.67 | 0.64 | | queries and keys, in the same way | 0 | 0 | 0.41 | | values; shuffled back before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
     "**Single models** differ. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another.": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,
     "So on average over many trainings, a shuffle of LayerNorm's output costs the same within one head and across several.": renumbered_training,
-    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. But a shuffle within every head costs 0.62, though there no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
+    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. But a shuffle within every head costs 0.62, though no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
     "### Shuffled within a single head Another picture: the cost of shuffles within a single head. Each row is one of six places in the first layer of a trained model": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
-    "The three kinds cost about the same there: compare the three bands of dots in the uppermost row. Only in the last two rows is the cost zero within heads and not across them.": across_heads,
+    "The three kinds cost about the same: compare the three bands of dots in the uppermost row. Only in the last two rows is the cost zero within heads and not across them.": across_heads,
     "The last two rows of the untrained model, on the right, are zero within heads as well, and not across them.": before_training,
     "it would not matter which head averages a value, and the shuffles would cost nothing": by_arithmetic,
     "They cost 0.24 nats in the first layer. Untrained heads differ too, by chance, but with less effect: there the same shuffles move the predictions by a divergence of 0.05, in trained models by 0.28 (means of five models).": different_heads,
-    "Why is so little lost in the second layer? Its attention adds little. Without it the loss grows by 0.03 nats, without that of the first layer by 1.63 (the model shown).": attention_off,
+    "Why is so little lost in the second layer? In the second layer no kind of shuffle costs more than 0.03 nats, at any place (means of five models). The attention of this layer adds little: without it the loss grows by 0.03 nats, without that of the first layer by 1.63 (the model shown).": attention_off,
 }

@@ -333,7 +333,7 @@ CLAIMS = {
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
     "They give keys a height again. The picture leaves it out, but still shows which keys are corners of the hull.": heights_come_back,
-    "It takes the keys from a space of four dimensions to one of three.": four_to_three,
+    "Centring takes the keys from a space of four dimensions to one of three.": four_to_three,
     "The table under the picture compares five models that have the division with five that only centre. It counts the keys of whole windows: stretches of 256 characters, from texts that no model has learned from.": whole_windows,
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "Yet these models have losses between 2.59 and 2.65, and the models with the division between 2.58 and 2.65": losses,

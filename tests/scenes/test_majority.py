@@ -508,7 +508,7 @@ CLAIMS = {
     f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
     f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
     "Again no seed gets to 99 %.": for_longer,
-    "So few seeds say little: the losses of LayerNorm alone differ by up to 0.167, but its mean loss differs from that of every other norm by 0.090 at most.": few_seeds,
+    "So few seeds say little: LayerNorm's own losses differ by up to 0.167 from seed to seed, but its mean loss differs from that of every other norm by 0.090 at most.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "The network does not know the order of the tokens, only how often each of the 20 classes occurs.": the_task,
@@ -530,7 +530,7 @@ CLAIMS = {
     f"| no projection, length $1/\\sqrt d$ (theirs) | {loss('short', 'slow'):.3f} | "
     f"| no projection, length $\\sqrt d$ | {loss('rms_norm', 'slow'):.3f} | | none | {loss('none', 'slow'):.3f} | "
     "Their norm is slower than LayerNorm, as they say; the same norm at full length is not.": the_slow_losses,
-    "With equal lengths no clear lead is left": no_difference,
+    "but no clear lead is left.": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "a Wilcoxon test, which compares the two norms seed by seed over the ten seeds, gives $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
     "with the learning rate 0.001 and 64 sequences a step. The table has the number of steps until half of the tokens gave the right answer (median of 3 seeds): | short vectors | steps | | --- | --- | | none | 464 | | keys and queries | 460 | | values | 950 | | all | 1,070 |": which_length,
@@ -545,7 +545,7 @@ CLAIMS = {
     "Training shortens the part at right angles to 𝟏, and all scores go to 0 with it.": the_parts,
     r"with the rate 0.01 (median of 10 seeds): | mean length of | LayerNorm | no projection, length $\sqrt d$ | | --- | --- | --- | | part of a query at right angles to 𝟏 | 0.440 to 0.028 | 0.429 to 0.037 | | part of a query along 𝟏 | 0.139 to 0.038 | 0.129 to 0.011 |": the_parts,
     "| $W_Q\\, n$ | 1.94 to 0.45 | 2.03 to 0.51 | | $W_K 𝟏 / \\sqrt d$ | 0.82 to 0.78 | 0.82 to 0.22 |": the_factors,
-    "With the trained $W_K$ replaced by the initial one, the part is 0.037, nearly as after training. With $W_Q$ replaced, it is 0.137, nearly as before (median of 10 seeds).": the_factors,
+    "If the initial $W_K$ replaces the trained one, the part is 0.037, nearly as after training. If the initial $W_Q$ replaces the trained one, it is 0.137, nearly as before training (medians of 10 seeds).": the_factors,
     "Plain gradient descent would leave $W_K 𝟏$ as it is.": no_gradient_along_one,
     "With the learning rate 0.001 and length $1/\\sqrt d$ no seed gets 90 % of the tokens right in 4,000 steps. No seed of any norm gets to 99 %, with "
     "either rate.": far_shares,
@@ -553,8 +553,8 @@ CLAIMS = {
     "median of 10 seeds); equal weights would be 0.05.": the_shares,
     "The trainings stored here have a constant rate: 4,000 steps of 128 new sequences with 0.001, or 1,500 steps with 0.01.": our_setup,
     "leads by at least 6 tokens": our_setup,
-    "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines.": even_shares,
-    "Its median over the seeds is the highest of the four, far above LayerNorm's.": the_other_norm,
+    "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines in the graph.": even_shares,
+    "Its median over the seeds is the highest of the four norms, far above LayerNorm's.": the_other_norm,
     "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
     "the lines in the graph are ragged": ragged,
 }

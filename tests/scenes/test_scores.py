@@ -339,6 +339,12 @@ def wider():
     assert x[:, 1].std() == pytest.approx(0.25, rel=0.1)
 
 
+def as_at_first():
+    state = stop("scores", "Correlated")
+    assert (state.choices["d"], state.params["a"]) == ("64", 0.5)
+    components_keep_their_variance()
+
+
 def mended():
     at = stop("scores", "What LayerNorm repairs")
     x, centred, sphere = (stage[:, 5].mean() for stage in at.recipe.cloud("pairs").stages(at.params))
@@ -399,9 +405,13 @@ def scores_and_cosines():
 
 
 def without_the_division():
-    """Correlations of SmolLM2 without the first token: as it is, and if the norm did not divide."""
-    for column, words in (("later", "0.963"), ("undivided", "0.927")):
-        said(np.median(np.concatenate(atlas.heads("smollm2", column))), words)
+    """Correlations of SmolLM2 without the first token, and their squares: as it is, and if the norm did not
+    divide.
+    """
+    for column, words, explained in (("later", "0.963", "93"), ("undivided", "0.927", "86")):
+        every = np.concatenate(atlas.heads("smollm2", column))
+        said(np.median(every), words)
+        said(100 * np.median(every**2), explained)
 
 
 def spread_of_trained_scores():
@@ -423,9 +433,9 @@ def spread_of_trained_scores():
 CLAIMS = {
     "We computed the correlation of scores and cosines in each head of four trained models, over all pairs that attention sees in about 2,000 tokens or fewer: | model | heads | correlation, median over heads | range over heads | | --- | --- | --- | --- | | SmolLM2 | 270 | 0.951 | 0.735 to 0.991 | | MiniLM | 72 | 0.969 | 0.849 to 0.989 | | AntiBERTy | 64 | 0.981 | 0.925 to 0.990 | | ALBERT of rxnmapper | 96 | 0.982 | 0.950 to 0.995 | Two layers stand out. In the first layer of SmolLM2 the median over heads is 0.886, in the last of MiniLM 0.885; in each other layer it is 0.925 or more.": scores_and_cosines,
     "in each head of four trained models": scores_and_cosines,
-    "In SmolLM2, without the first token, the median over heads is 0.963. If its RMSNorm did not divide by the length, the median would still be 0.927.": without_the_division,
+    "The median over heads is then 0.963. If RMSNorm did not divide by the length, the median would still be 0.927. That is, the cosine would explain 86 % of the variance of the scores, instead of 93 %.": without_the_division,
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
-    "No, mostly more. In the 502 heads of these four models the standard deviation of the divided scores is between 0.65 and 19.9, and below 1 in only 12 of them. Its medians over heads are 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
+    "No, mostly more. In the 502 heads of these four models the standard deviation of the divided scores is between 0.65 and 19.9, and below 1 in only 12 of them. The median of this standard deviation over the heads is 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
     "**centred**: the mean of each vector is subtracted from it.": whole_vectors,
     r"The histogram counts all 1,000 scores: pink as they are, blue divided by $d_k^a$. In a transformer the **power a** is $\frac12$. The dashed curves are the exact densities for independent coordinates; the blue one is for $a = \frac12$.": numbers_of_the_picture,
     "the weights that 8 more queries give to 32 keys": numbers_of_the_picture,
@@ -440,7 +450,7 @@ CLAIMS = {
     r"Centring leaves $m = d_k - 1$ dimensions. For $m \ge 2$ the cosine of two random directions there has the density $$f(c) = \frac{\Gamma(m/2)}{\sqrt\pi\,\Gamma((m-1)/2)} (1 - c^2)^{(m-3)/2}$$ and the variance $1/m$. So the variance of the score is $d_k^2 / (d_k - 1)$. For $d_k = 64$ that is 65.0, hardly more than the 64 without LayerNorm.": the_density,
     r"On the sphere with $d_k = 64$, the mean entropy for 32 random keys is 0.50 without the division by $\sqrt{d_k}$ and 3.01 with it (200,000 draws).": mean_entropies,
     "The 8 queries of the picture are one draw. Their mean entropies differ from these: 0.77 and 3.06 for $d_k = 64$, 0.23 and 2.98 for $d_k = 512$.": entropies,
-    "the trace of the product of the covariance matrices of queries and of keys. If the queries prefer no direction, their covariance is the identity, and the trace is $d_k$. The same holds for the keys, so one of the two is enough.": one_side_is_enough,
+    "the trace of the product of the covariance matrices of queries and of keys. If the queries prefer no direction, their covariance matrix is the identity. Then the product is the covariance matrix of the keys, whose trace is $d_k$, because each of the $d_k$ coordinates has variance 1. The same holds if only the keys prefer no direction: one of the two is enough.": one_side_is_enough,
     r"the variance of $q \cdot k$ is $d_k + d_k (d_k - 1) \rho^2$": correlated_variance,
     r"For $d_k = 64$ and $\rho = 0.3$ it is 427.": correlated_variance,
     "and centring removes it. The variance on the sphere is 65.0 again. - If it enters half of them with a minus, centring does not remove it. The variance on the sphere is 262.": correlated_variance,
@@ -457,7 +467,7 @@ CLAIMS = {
     "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,
     "The spikes are weights near 1: the mean entropy of these 8 queries is 0.23 (over 200,000 draws it is 0.16). The blue histogram is the same as the pink one. Move **a** up to 0.5.": without,
-    "Each coordinate still has variance 1, but any two have the correlation ±0.3.": components_keep_their_variance,
+    "Again $d_k = 64$, and the scores are divided by its root. Each coordinate still has variance 1, but any two have the correlation ±0.3.": as_at_first,
     "no, the standard deviation stays above 1": wider,
     "the standard deviation of the cosine is 0.25. Without correlation it is 0.13. The blue histogram is wider than its dashed curve.": wider,
     "On the sphere the blue histogram follows its dashed curve again.": mended,
