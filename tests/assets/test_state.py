@@ -283,7 +283,7 @@ def values(told):
 @pytest.mark.parametrize("way", COURSES)
 @pytest.mark.parametrize("hand", HANDS)
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
-    """What the reader sets while a change is on its way stays; all else is as without the reader."""
+    """Values that the reader sets while a change is pending stay; all others are as without the reader."""
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])
     for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):

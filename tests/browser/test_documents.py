@@ -1,4 +1,4 @@
-"""What pages show before their scripts, and without any; how few bytes they load."""
+"""Pages before their scripts run, and without any: what is visible, and the size of what they load."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Figures in other pages: visible at once, live when looked at, and well-behaved guests."""
+"""Embeds in other pages: a still picture at first, live once visible, and messages to and from the host."""
 
 import base64
 import json
