@@ -7,6 +7,8 @@ TRUSTED_PROXIES    the number of proxies in front of the server; each must set X
                    X-Forwarded-Proto and X-Forwarded-Host
 HOSTS              the host names that requests may name, separated by commas or spaces; others get status
                    400, except for /healthz
+EMBED_ORIGINS      the origins of the sites whose pages may show an embed in a frame, separated by commas or
+                   spaces; by default, any site may
 IMPRINT_URL        the address of the site's imprint, which all pages but embeds link
 PRIVACY_URL        the address of its privacy notice, which they link, too
 CLIENT_CPU_BURST   the seconds of CPU time that a client may use at once (20)
@@ -51,11 +53,16 @@ class WrongSetting(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of the web application. links: for the text of each link at the foot of a page its URL."""
+    """The settings of the web application.
+
+    embed_origins: the origins of the sites that may show embeds in a frame; if it is empty, any site may.
+    links: for the text of each link at the foot of a page its URL.
+    """
 
     prefix: str = "/"
     proxies: int = 0
     hosts: tuple[str, ...] = ()
+    embed_origins: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     cpu_burst: float = 20.0
     cpu_rate: float = 0.25
@@ -76,13 +83,22 @@ def read(environment: Mapping[str, str]) -> Settings:
         prefix=_prefix(environment.get("NORMSCAPE_PREFIX") or "/"),
         proxies=number("TRUSTED_PROXIES", Settings.proxies, 0, MAX_PROXIES),
         hosts=_hosts(environment.get("HOSTS") or ""),
-        links=tuple((text, url) for name, text in LINKS.items() if (url := _url(environment, name))),
+        embed_origins=_embed_origins(environment.get("EMBED_ORIGINS") or ""),
+        links=links(environment),
         cpu_burst=number("CLIENT_CPU_BURST", Settings.cpu_burst, 1, 9999),
         cpu_rate=number("CLIENT_CPU_RATE", Settings.cpu_rate, 0.01, 99),
         client_trainings=number("CLIENT_TRAININGS", Settings.client_trainings, 1, 999),
         waiting_trainings=number("WAITING_TRAININGS", Settings.waiting_trainings, 1, 999),
         log_level=_log_level(environment.get("LOG_LEVEL") or Settings.log_level),
     )
+
+
+def links(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The links at the foot of each page, from IMPRINT_URL and PRIVACY_URL: for each its text and its URL.
+
+    Raises WrongSetting.
+    """
+    return tuple((text, url) for name, text in LINKS.items() if (url := _url(environment, name)))
 
 
 def check_storage(environment: Mapping[str, str]) -> None:
@@ -199,8 +215,23 @@ def _log_level(text: str) -> str:
     return text
 
 
+def _embed_origins(text: str) -> tuple[str, ...]:
+    origins = _listed(text)
+    for origin in origins:
+        if not re.fullmatch(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?", origin):
+            raise WrongSetting(
+                f"EMBED_ORIGINS: {origin} is not an origin like https://moodle.teach.example, without a path"
+            )
+    return origins
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The parts of `text`, in lower case, between which there are commas or spaces."""
+    return tuple(filter(None, re.split(r"[,\s]+", text.lower())))
+
+
 def _hosts(text: str) -> tuple[str, ...]:
-    names = tuple(filter(None, re.split(r"[,\s]+", text.lower())))
+    names = _listed(text)
     for name in names:
         if not re.fullmatch(r"\.?[a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]", name):
             raise WrongSetting(f"HOSTS: {name} is not a name like teach.example, without scheme and port")

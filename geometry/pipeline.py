@@ -21,6 +21,7 @@ from geometry.arrays import (
     members,
     namespace,
     shown,
+    single,
     whole,
     widened_and_cast_back,
 )
@@ -269,7 +270,7 @@ class Orbit:
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n s"]:
         x, cast_back = widened_and_cast_back(x, axes=2)
         self.width(x.shape[-1])
-        left, states = float(self.count.value(params)), [x[..., :1, : self.state]]
+        left, states = single(self.count.value(params), "count"), [x[..., :1, : self.state]]
         for k in range(1, x.shape[-2]):
             now = states[-1]
             if left > 0:
@@ -332,7 +333,7 @@ class Flow:
     def apply(self, x: Float[Array, "*batch n d"], params: Params) -> Float[Array, "*batch n d"]:
         x, cast_back = widened_and_cast_back(x, axes=2)
         self.width(x.shape[-1])
-        until = float(self.until.value(params))
+        until = single(self.until.value(params), "until")
         nodes = self._nodes(x.shape[-2], params)
         times = [time for time, _, _ in nodes]
         after = bisect_right(times, until)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, isfinite
 
-from geometry.arrays import Array, Numbers, like, namespace, numbers_of
+from geometry.arrays import Array, Numbers, like, namespace, numbers_of, single
 from geometry.entries import Entries, Params, single_entry
 
 
@@ -17,6 +17,11 @@ class Put:
     place   any vector in the new direction; if it is 0, nothing changes
 
     All three are numbers, arrays or `Entries`; point and time have no axes.
+
+    Raises
+    ------
+    ValueError
+        If point or time has axes, place is not a vector, or point is infinite or NaN.
 
     Examples
     --------
@@ -40,15 +45,25 @@ class Put:
         object.__setattr__(self, "place", Entries.of(self.place))
         if len(self.place.shape) != 1:
             raise ValueError(f"place is a vector: got shape {self.place.shape}")
+        if not self.point.parameters:
+            _index(self.point.base)  # a check: its result is not needed
 
     def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
         """The values of time, point and place at these parameters."""
-        place = tuple(float(each) for each in numbers_of(self.place.value(params)))
-        return float(self.time.value(params)), round(float(self.point.value(params))), place
+        place = numbers_of(self.place.value(params))
+        numbers = tuple(single(each, "a coordinate of place") for each in place)
+        return single(self.time.value(params), "time"), _index(self.point.value(params)), numbers
 
     @property
     def parameters(self) -> frozenset[str]:
         return self.point.parameters | self.time.parameters | self.place.parameters
+
+
+def _index(point: Array) -> int:
+    value = single(point, "point")
+    if not isfinite(value):
+        raise ValueError(f"point is the number of a point, which is finite: got {value:g}")
+    return round(value)
 
 
 def turned(x: Array, point: int, place: Sequence[float]) -> Array:

@@ -29,6 +29,7 @@ from geometry.arrays import (
     numbers_of,
     requires_gradient,
     shown,
+    single,
     whole,
     widened_and_cast_back,
 )
@@ -359,7 +360,7 @@ class Placed:
         if x.shape[-2] != len(self.names):
             raise ValueError(f"{len(self.names)} points are placed: got {x.shape[-2]}")
         check_given(self.parameters, params)
-        places = [[float(params[name]) for name in coordinates] for coordinates in self.names]
+        places = [[single(params[name], name) for name in point] for point in self.names]
         return cast_back(like(places, x))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -111,8 +112,8 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
 
 def reason(error: OSError | ValueError, host: str | None, port: int | None) -> str:
     """The reason why the server cannot listen on a host and port, in words."""
-    if not isinstance(error, OSError):
-        return str(error)
+    if not isinstance(error, OSError):  # Waitress finds no address of the host
+        return f"there is no host {host}; name an address of this machine, such as --host 127.0.0.1"
     if error.errno == errno.EADDRINUSE:
         return f"the port is in use; choose another one, such as --port {(port or 0) + 1}"
     if error.errno == errno.EADDRNOTAVAIL:
@@ -153,14 +154,27 @@ def main(arguments: list[str] | None = None) -> None:
     one.set_defaults(run=lambda _: print_scenes())
     commands.add(several, serve)
     add_address(several.choices["model"])
-    asked = parser.parse_args(arguments)
     try:
+        asked = parser.parse_args(arguments)
         asked.run(asked)
         sys.stdout.flush()
     except BrokenPipeError:  # stdout is a pipe to a program that has ended, such as `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass
     except commands.FAILURES as wrong:
         parser.error(message(wrong))
+    except KeyboardInterrupt:
+        line_end = "\n" if sys.stderr.isatty() else ""  # the terminal shows ^C
+        parser.exit(128 + signal.SIGINT, f"{line_end}{parser.prog}: stopped\n")
+    finally:
+        _discard_unwritable_output()
+
+
+def _discard_unwritable_output() -> None:
+    """Discard the rest of stdout if it cannot be written; Python would report that again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def message(wrong: Exception) -> str:

@@ -62,6 +62,8 @@ WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("sub", "/sub", "sub/", "//", "/a b/", "/<x>/", "https://a/")],
     *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
     *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example")],
+    *[("EMBED_ORIGINS", text) for text in ("moodle.example", "https://a/", "https://a/b", "*", "ftp://a")],
+    *[("EMBED_ORIGINS", text) for text in ("https://a;script-src", "https://*", "'none'", "https://a:b")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
     *[("CLIENT_CPU_BURST", text) for text in ("0", "-1", "inf", "nan", "1e3", "20,5", "10000")],
     *[("CLIENT_CPU_RATE", text) for text in ("0", "0.001", "100", "1/4")],
@@ -93,6 +95,12 @@ def test_a_wrong_setting_is_named(name, text):
 def test_host_names_are_separated_by_commas_or_spaces():
     got = settings.read({"HOSTS": "teach.example, .School.example\n[::1]"})
     assert got.hosts == ("teach.example", ".school.example", "[::1]")
+
+
+def test_embed_origins_are_separated_by_commas_or_spaces():
+    got = settings.read({"EMBED_ORIGINS": "https://moodle.example, http://a:8080\nhttps://*.School.example"})
+    assert got.embed_origins == ("https://moodle.example", "http://a:8080", "https://*.school.example")
+    assert settings.read({"EMBED_ORIGINS": ""}).embed_origins == ()
 
 
 def test_the_log_level_is_a_setting():

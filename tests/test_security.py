@@ -119,6 +119,19 @@ def test_an_embed_may_stand_in_any_page(client, path):
     assert policy(answer)["frame-ancestors"] == ["*"] and "X-Frame-Options" not in answer.headers
 
 
+@pytest.mark.parametrize("path", ["/embed/layernorm", "/embed/layernorm?d=9", "/embed/nothing"])
+def test_embed_origins_limits_the_sites_that_may_frame_embeds(monkeypatch, path):
+    """The listed sites and the own one. Sandboxed frames have no origin, so what they load stays readable."""
+    monkeypatch.setenv("EMBED_ORIGINS", "https://moodle.teach.example, https://*.School.example:8443")
+    client = app.create_app().server.test_client()
+    answer, sites = client.get(path), ["https://moodle.teach.example", "https://*.school.example:8443"]
+    assert policy(answer)["frame-ancestors"] == ["'self'", *sites]
+    assert "X-Frame-Options" not in answer.headers
+    assert policy(client.get("/layernorm"))["frame-ancestors"] == ["'self'"]
+    recipe = client.get("/recipe/layernorm", headers={"Origin": "null"})
+    assert recipe.headers["Access-Control-Allow-Origin"] == "*"
+
+
 @pytest.mark.parametrize(
     "path",
     ["/assets/page/embed.mjs", "/lib/any", "/recipe/layernorm", "/recipe/layernorm?d=9", "/still/fold.svg"],

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from components import settings
 from components.language.scene import WrongValue
 from components.publish import conversions, gif, recordings
 from components.publish.studio import MAX_SIDE_PX, MIN_SIDE_PX, Look
@@ -20,7 +22,8 @@ from components.publish.subcommand import CommandFailed, command, path_argument
 from components.training.store import StoreUnavailable
 from learning.file_error import FileError
 
-FAILURES = (WrongValue, CommandFailed, FileError, StoreUnavailable, OSError)
+FAILURES = (WrongValue, CommandFailed, FileError, StoreUnavailable, settings.WrongSetting, OSError)
+FOOTER_HELP = "environment variables:\n  IMPRINT_URL, PRIVACY_URL  addresses that each page links at its foot"
 MAX_FILM_SECONDS = 120.0
 MAX_FRAME_RATE = 60  # frames a second
 MAX_PIXEL_RATIO = 4.0  # pixels for each CSS pixel
@@ -42,20 +45,22 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
             "normscape export fold --turn t=0:2 --seconds 4 --out fold.gif",
         )
     )
-    parser = command(
+    site = command(
         commands,
         "site",
         "write the explorer as static files, about 80 MB",
         "normscape site public --url https://uni.example/normscape",
     )
-    parser.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
-    parser.add_argument(
+    site.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
+    site.add_argument(
         "--url", type=_url, help="the address that the folder will have, for previews of its links"
     )
-    parser.set_defaults(run=_site)
-    parser = command(commands, "story", "write only the story, as static files", "normscape story public")
-    parser.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
-    parser.set_defaults(run=_story)
+    site.set_defaults(run=_site)
+    story = command(commands, "story", "write only the story, as static files", "normscape story public")
+    story.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
+    story.set_defaults(run=_story)
+    for parser in (site, story):
+        parser.epilog = f"{parser.epilog}\n\n{FOOTER_HELP}"
     recordings.add(commands, serve)
     conversions.add(commands)
 
@@ -104,13 +109,13 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def _site(arguments: argparse.Namespace) -> None:
     from components.publish.site import write
 
-    print(write(arguments.folder, arguments.url or ""))
+    print(write(arguments.folder, arguments.url or "", settings.links(os.environ)))
 
 
 def _story(arguments: argparse.Namespace) -> None:
     from components.publish.site import write_story
 
-    print(write_story(arguments.folder))
+    print(write_story(arguments.folder, settings.links(os.environ)))
 
 
 def _export(arguments: argparse.Namespace) -> None:

@@ -23,10 +23,6 @@ from components.publish.subcommand import (
 from learning.file_error import readable
 
 PURPOSE = "to convert a model"
-TEXT = "the text that both models read (default: a short one that comes with Normscape)"
-INPUTS = (
-    "images or sound that both models read, by argument name, such as pixel_values (default: random ones)"
-)
 
 MAX_TEXT_CHARACTERS = 200_000  # only so much of a text file is read: far more than a certificate needs
 
@@ -51,8 +47,7 @@ def add(commands: Any) -> None:
         metavar="DIR",
         help="the folder to write; it must not exist",
     )
-    one.add_argument("--text", type=path_argument, metavar="FILE", help=TEXT)
-    one.add_argument("--inputs", type=path_argument, metavar="FILE.safetensors", help=INPUTS)
+    _add_samples(one)
     one.add_argument(
         "--strict", action="store_true", help="replace LayerNorm by torch.nn.RMSNorm; load.py loads it"
     )
@@ -75,10 +70,19 @@ def add(commands: Any) -> None:
     )
     one.add_argument("original", type=name_argument, metavar="A", help=MODEL_HELP)
     one.add_argument("converted", type=name_argument, metavar="B", help="the checkpoint to compare with A")
-    one.add_argument("--text", type=path_argument, metavar="FILE", help=TEXT)
-    one.add_argument("--inputs", type=path_argument, metavar="FILE.safetensors", help=INPUTS)
+    _add_samples(one)
     one.add_argument("--json", action="store_true", help="print the certificate as JSON")
     one.set_defaults(run=_certify)
+
+
+def _add_samples(parser: argparse.ArgumentParser) -> None:
+    """Add the options --text and --inputs to a parser."""
+    words = "the text that both models read (default: a short one that comes with Normscape)"
+    parser.add_argument("--text", type=path_argument, metavar="FILE", help=words)
+    words = (
+        "images or sound that both models read, by argument name, such as pixel_values (default: random ones)"
+    )
+    parser.add_argument("--inputs", type=path_argument, metavar="FILE.safetensors", help=words)
 
 
 def _convert(asked: argparse.Namespace) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import importlib.util
 import io
 import itertools
 import math
 import os
-import shutil
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +19,13 @@ from components.drawing import still
 from components.language.link import State, key, within
 from components.language.scene import Result, Scene, WrongValue
 from components.publish import bar, gif
-from components.publish.plain import common, sharing_files, single_file
+from components.publish.plain import PROGRAM, common, sharing_files, single_file
 from components.publish.site import TOGETHER, offered, values
 from components.publish.studio import Look, Missing, Sheet, showing
+from components.publish.subcommand import CommandFailed, check_output
 from components.training.recipes import state_of
 from components.web.server import contents, find
+from learning.file_write import write_whole
 
 PICTURES, FILMS = (".png", ".pdf"), (".gif", ".mp4")
 EXPORT_SUFFIXES = (".html", ".svg", *PICTURES, *FILMS)
@@ -48,7 +48,7 @@ def export(
     query: the state of the scene. look: the size of a video or picture (not of an SVG), and how a video
     moves. assets: for pages, a folder for files that several exported pages share; None to put these files
     into the page. changeable: for pages, the names of the choices that readers can still change. Raises
-    WrongValue, Missing, NoBrowser, OSError.
+    WrongValue, CommandFailed, OSError.
     """
     scene = find(slug)
     if out.suffix not in EXPORT_SUFFIXES:
@@ -69,12 +69,11 @@ def export(
         raise WrongValue("assets", f"only .html files can share a folder, not {out.name}", [".html"])
     if changeable and out.suffix != ".html":
         raise WrongValue("choice", f"only an .html file can offer choices, not {out.name}", [".html"])
-    if not out.parent.is_dir():  # before anything is written, and before a video is drawn
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(out))
+    check_output(out)  # before anything is written, and before a video is drawn
     if out.suffix == ".html":
-        out.write_text(html(scene, state, out, assets, changeable), "utf-8")
+        write_whole(out, html(scene, state, out, assets, changeable))
     elif out.suffix == ".svg":
-        out.write_text(still.svg(state.recipe, state), "utf-8")
+        write_whole(out, still.svg(state.recipe, state))
     else:
         _check_packages()
         asyncio.run(_drawn(scene, state, out, look, moments))
@@ -89,10 +88,24 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
     recipes = inlined(scene, state, changeable) if changeable else None
     if assets is None:
         return single_file(scene, state, recipes=recipes)
+    files = common()
+    _check_assets(assets, files)
     assets.mkdir(parents=True, exist_ok=True)
-    for name, text in common().items():
-        (assets / name).write_text(text, "utf-8")
+    for name, text in files.items():
+        write_whole(assets / name, text)
     return sharing_files(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
+
+
+def _check_assets(folder: Path, files: Collection[str]) -> None:
+    """Raise CommandFailed if `folder` is a file, or contains a file that is not ours with one of these names.
+
+    The folder is ours if it contains the program.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CommandFailed(f"--assets: {folder} is a file: name a folder")
+    others = [] if (folder / PROGRAM).exists() else [name for name in files if (folder / name).exists()]
+    if others:
+        raise CommandFailed(f"--assets: {folder} contains another file {others[0]}: name another folder")
 
 
 def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, Any]:
@@ -166,12 +179,12 @@ async def _drawn(
 ) -> None:
     async with plate(scene, state, look) as sheet:
         if out.suffix in PICTURES:
-            out.write_bytes(await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
+            write_whole(out, await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
             return
         with tempfile.TemporaryDirectory() as folder:
             write, film = gif.write if out.suffix == ".gif" else _mp4, Path(folder) / out.name
             await write(film, _pictures(sheet, moments), look)
-            shutil.copyfile(film, out)
+            write_whole(out, film.read_bytes())
 
 
 @asynccontextmanager

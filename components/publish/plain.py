@@ -26,7 +26,8 @@ from components.pages.shell import Place, document, script
 from components.web.server import contents, library_code, style_sheet
 
 STYLES = ("page/style.css", "page/embed.css")
-SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # files in the folder that exported pages share
+PROGRAM = "player.js"  # a file in the folder that exported pages share
+SHEETS = ("theme.css", *(Path(name).name for name in STYLES))  # style sheets there
 
 
 def page(title: str, head: Any, body: Any, *, asked: str = "auto", kind: str = "embed") -> str:
@@ -118,7 +119,7 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
     folder: the relative address of the folder with these files. recipes: as in `single_file`.
     """
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
-    code = element("script", {"src": f"{folder}/player.js"})
+    code = element("script", {"src": f"{folder}/{PROGRAM}"})
     alone = _alone(scene, state, recipes, plotly=f"{folder}/plotly.js")
     head = [script(f"{folder}/theme.js"), sheets]
     return page(scene.title, head, [alone, code], asked=state.theme or "auto")
@@ -127,7 +128,7 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
 def common() -> dict[str, str]:
     """The files that the pages of `sharing_files` load: their texts by file name."""
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
-    return own | {"theme.css": style_sheet(fonts.inside), "player.js": player(), "plotly.js": library_code()}
+    return own | {"theme.css": style_sheet(fonts.inside), PROGRAM: player(), "plotly.js": library_code()}
 
 
 def _alone(

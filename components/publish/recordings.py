@@ -14,6 +14,7 @@ from typing import Any
 from components.publish.subcommand import (
     MODEL_HELP,
     CommandFailed,
+    check_output,
     command,
     name_argument,
     needing_torch,
@@ -103,10 +104,9 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _record(asked: argparse.Namespace) -> None:
-    if not (folder := asked.out.absolute().parent).is_dir():
-        raise CommandFailed(f"there is no folder {folder} in which to write {asked.out.name}")
-    if asked.out.is_dir():
-        raise CommandFailed(f"{asked.out} is a folder: name the file to write")
+    check_output(asked.out)
+    if asked.out.exists() and asked.text.exists() and asked.out.samefile(asked.text):
+        raise CommandFailed(f"--out is the text {asked.text}, which it would overwrite: name another file")
     words = _words(asked.text)
     recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
     convert = needing_torch("learning.convert", "to record a model")

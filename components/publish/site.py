@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from components.language.front import HOME_STATE, FrontPage, front_pages
 from components.language.link import key
 from components.language.marks import Choose, hand_of
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
-from components.pages import guides, home, page, search, shell, story, words
+from components.pages import guides, home, page, recordings, search, shell, story, words
 from components.pages.markup import element
 from components.pages.modules import asset, names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
@@ -37,6 +38,7 @@ from components.publish.subcommand import CommandFailed
 from components.training.recipes import draft, state_of
 from components.web.server import bundle, contents, library_code, style_sheet
 from components.web.stills import draw
+from learning.file_write import write_whole
 
 HOME, BELOW = Place("", static=True), Place("../", static=True)
 ENTRY = "page/attend"
@@ -52,44 +54,60 @@ SUBSETS = 5  # a choice that allows several of at most so many options gets a re
 MAX_EXPORTED_VALUES = 32  # a whole number whose range is at most this long gets a recipe for each value
 # A whole number with a longer range and a default below the bound is taken for a seed: few values are enough.
 SEED_DEFAULT_BOUND, EXPORTED_SEEDS = 10, 4
+Links = Sequence[tuple[str, str]]
 
 
-def write(folder: Path, url: str = "") -> str:
+@dataclass(frozen=True)
+class Site:
+    """The facts about a static site that its pages contain.
+
+    url    the absolute address that the folder will have, with a slash at its end; "" if unknown
+    links  the links at the foot of each page: for each its text and its URL
+    """
+
+    url: str
+    links: Links
+
+
+def write(folder: Path, url: str = "", links: Links = ()) -> str:
     """Write the site into a folder; returns a line for the terminal with its size.
 
     Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError. url: the
     absolute address that the folder will have; "" if unknown. Without it, link previews have no pictures,
-    because social networks only follow absolute addresses.
+    because social networks only follow absolute addresses. links: as in `Site`.
     """
     url = f"{url.rstrip('/')}/" if url else ""
+    site = Site(url, links)
     _shared(folder, ENTRIES)
     if url:
         _previews(folder / "preview")
-    files = {scene.slug: _scene(folder, scene, url) for scene in scenes().values()}
+    files = {scene.slug: _scene(folder, scene, site) for scene in scenes().values()}
     usual = {slug: each[""] for slug, each in files.items()}
     _put(folder / "search.json", search.index(HOME))
     preview_tags = front_preview("words", "words/", words.LEAD, url)
-    read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, preview_tags, words.page(BELOW), words.LEAD)
+    read = _page(f"{words.WORDS_TITLE} · Normscape", BELOW, preview_tags, words.page(BELOW), words.LEAD, site)
     _put(folder / "words/index.html", read)
     for slug, guide in guides.guides().items():
         head = shell.preview(guide.title, guide.lead, url=f"{url}{slug}/" if url else "")
-        page_of = _page(f"{guide.title} · Normscape", BELOW, head, guides.page(guide, BELOW), guide.lead)
+        main = guides.page(guide, BELOW)
+        page_of = _page(f"{guide.title} · Normscape", BELOW, head, main, guide.lead, site)
         _put(folder / slug / "index.html", page_of)
-    _put(folder / "story/index.html", long_read(BELOW, usual, url=url))
-    _put(folder / "index.html", front(usual[home.hero().slug], url))
+    _put(folder / "story/index.html", long_read(BELOW, usual, site))
+    _put(folder / "index.html", front(usual[home.hero().slug], site))
     return _size(folder)
 
 
-def write_story(folder: Path) -> str:
+def write_story(folder: Path, links: Links = ()) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError.
+    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError. links: as in
+    `Site`.
     """
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
     made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}
     files = {slug: _recipe(folder, slug, compact(each)) for slug, each in made.items()}
-    _put(folder / "index.html", long_read(HOME, files, alone=True))
+    _put(folder / "index.html", long_read(HOME, files, Site("", links), alone=True))
     return _size(folder)
 
 
@@ -110,7 +128,7 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
     _put(folder / STYLES, style_sheet())
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():
-        (folder / "lib" / name).write_bytes(data)
+        write_whole(folder / "lib" / name, data)
 
 
 def _previews(folder: Path) -> None:
@@ -119,7 +137,7 @@ def _previews(folder: Path) -> None:
     opened = {scene.slug: FrontPage(scene.title, scene.slug, {}) for scene in scenes().values()}
     for name, shown in (opened | front_pages()).items():
         state = state_of(scenes()[shown.slug], shown.query)
-        (folder / f"{name}.png").write_bytes(preview.png(state.recipe, state, shown.title))
+        write_whole(folder / f"{name}.png", preview.png(state.recipe, state, shown.title))
 
 
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
@@ -144,7 +162,7 @@ def _recipe(folder: Path, slug: str, text: str) -> str:
     """
     name = f"recipes/{slug}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json.gz"
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_bytes(gzip.compress(text.encode(), GZIP_LEVEL, mtime=0))
+    write_whole(folder / name, gzip.compress(text.encode(), GZIP_LEVEL, mtime=0))
     return name
 
 
@@ -155,10 +173,10 @@ def _size(folder: Path) -> str:
 
 def _put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
+    write_whole(path, text)
 
 
-def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
+def _scene(folder: Path, scene: Scene, site: Site) -> dict[str, str]:
     """Write the files of a scene: its page, the pictures of its card, and its recipes.
 
     Returns the path of each recipe's file, by `link.key`.
@@ -179,7 +197,7 @@ def _scene(folder: Path, scene: Scene, url: str = "") -> dict[str, str]:
         text = compact(with_references(whole, default_parts))
         files[key(scene, chosen)] = _recipe(folder, scene.slug, text)
         default_parts = default_parts or parts(whole)  # the first recipe is that of the defaults
-    _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, url))
+    _put(folder / scene.slug / "index.html", scene_page(scene, files, choices, site))
     return files
 
 
@@ -309,11 +327,10 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 # --- pages
 
 
-def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, url: str = "") -> str:
+def long_read(place: Place, files: Mapping[str, str], site: Site, *, alone: bool = False) -> str:
     """The HTML of the story's page.
 
     files: for each scene by slug, the file of its default recipe. alone: whether the story is the only page.
-    url: the address of the site; "" if unknown.
     """
 
     def data(scene: Scene) -> dict[str, Any]:
@@ -323,53 +340,75 @@ def long_read(place: Place, files: Mapping[str, str], *, alone: bool = False, ur
         return data_block({"": f"{place.root}{files[scene.slug]}"})
 
     main = story.page(place, state_of, data, end=end, alone=alone)
-    preview_tags = front_preview("story", "story/", long_text.story().lead, url)
+    preview_tags = front_preview("story", "story/", long_text.story().lead, site.url)
     head = [preview_tags, module(place.asset("page/story.mjs"))]
-    return _page(
-        f"{long_text.story().title} · Normscape", place, head, main, long_text.story().lead, alone=alone
-    )
+    title, lead = f"{long_text.story().title} · Normscape", long_text.story().lead
+    return _page(title, place, head, main, lead, site, alone=alone)
 
 
-def front(recipe: str, url: str = "") -> str:
-    """The HTML of the home page. recipe: the file with the recipe of its figure.
-
-    url: the address of the site; "" if unknown.
-    """
+def front(recipe: str, site: Site) -> str:
+    """The HTML of the home page. recipe: the file with the recipe of its figure."""
     scene = home.hero()
     data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HOME_STATE, "progress")
     block = data_block({"": recipe})
     main = home.home(HOME, state_of(scene, HOME_STATE), data, end=block)
-    head = [front_preview("home", "", LEAD, url), module(HOME.asset("page/home.mjs"))]
-    return _page("Normscape", HOME, head, main, LEAD)
+    head = [front_preview("home", "", LEAD, site.url), module(HOME.asset("page/home.mjs"))]
+    return _page("Normscape", HOME, head, main, LEAD, site)
 
 
 def scene_page(
-    scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]], url: str = ""
+    scene: Scene, files: Mapping[str, str], choices: Sequence[Mapping[str, Any]], site: Site
 ) -> str:
     """The HTML of a scene's page.
 
-    files: the files of its recipes, by `link.key`. choices: the result of `offered`. url: the address of the
-    site; "" if unknown.
+    files: the files of its recipes, by `link.key`. choices: the result of `offered`.
     """
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
-    needs = html.Section(html.P("Training your own network needs a Normscape server."), className="training")
     main = page.scene_page(
         scene,
         state_of(scene, {}),
         data,
         BELOW,
         choices=choices,
-        below=needs if scene.training else None,
+        below=_needs_server(scene, choices),
         end=data_block({chosen: f"{BELOW.root}{name}" for chosen, name in files.items()}),
     )
     early = preloads(BELOW, [ENTRY], data["data-plotly"])
-    preview_tags = _preview(scene.slug, f"{scene.slug}/", scene.title, scene.lead, url)
+    preview_tags = _preview(scene.slug, f"{scene.slug}/", scene.title, scene.lead, site.url)
     more = [preview_tags, module(BELOW.asset(f"{ENTRY}.mjs")), early]
-    return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, scene.slug)
+    return _page(f"{scene.title} · Normscape", BELOW, more, main, scene.lead, site, scene.slug)
+
+
+def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P | None:
+    """The line below a scene's controls that names what its text may mention, but needs a server.
+
+    This is training, opening a recording, and each option for which the reader types a text. None if the
+    scene has nothing of this. choices: the result of `offered`.
+    """
+    there = {each["name"]: each["options"] for each in choices}
+    missing = [
+        f"choose “{label}” ({choice.label})"
+        for choice in scene.choices
+        if isinstance(choice, Choice)
+        for value, label in choice.options.items()
+        if value not in there[choice.name]
+    ]
+    missing += ["train your own network"] if scene.training else []
+    missing += ["open a recording of your own model"] if scene.slug == recordings.SCENE.slug else []
+    words = f"This site has no Normscape server. With one, you can also {' and '.join(missing)}."
+    return html.P(words, className="needs") if missing else None
 
 
 def _page(
-    title: str, place: Place, more: Any, main: html.Main, lead: str, slug: str = "", *, alone: bool = False
+    title: str,
+    place: Place,
+    more: Any,
+    main: html.Main,
+    lead: str,
+    site: Site,
+    slug: str = "",
+    *,
+    alone: bool = False,
 ) -> str:
     """The HTML of a page of the static site. more: further elements for its head.
 
@@ -380,4 +419,5 @@ def _page(
     first = [element("script", {"src": place.asset(name)}) for name in FIRST]
     reader = [] if alone else [module(place.asset("page/reader.mjs"))]
     head = [*first, *reader, *place.styles("page/style.css"), more]
-    return document(title, head, [None if alone else header(place, slug=slug), main], lead=lead)
+    body = [None if alone else header(place, slug=slug), main, shell.footer(site.links)]
+    return document(title, head, body, lead=lead)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,20 @@ def name_argument(text: str) -> str:
 def path_argument(text: str) -> Path:
     """The path that `text` names. Raises ArgumentTypeError if it is empty."""
     return Path(name_argument(text))
+
+
+def check_output(path: Path) -> None:
+    """Raise CommandFailed if no file can be written to `path`; to be called before long work.
+
+    That is so if it is a folder, or if its folder is missing or not writable.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise CommandFailed(f"{path}: there is no folder {folder}")
+    if path.is_dir():
+        raise CommandFailed(f"{path} is a folder: name the file to write")
+    if not os.access(folder, os.W_OK):
+        raise CommandFailed(f"{path}: the folder {folder} is not writable")
 
 
 def needing_torch(module: str, purpose: str) -> Any:

@@ -22,7 +22,7 @@ MAX_BODY_BYTES = 2**20  # uploads of files may be larger
 CACHE_SECONDS = 5  # in nginx; short, so that a changed file appears soon
 BYTES = "application/octet-stream"  # forms of other sites cannot send this content type
 HEALTH = "/healthz"  # monitoring may use any host name here
-EMBED = "embed"  # the endpoint that all sites may show in a frame
+EMBED = "embed"  # the endpoint that other sites may show in a frame
 DOCUMENTS = ("text/html", "image/svg+xml")  # shown by browsers as pages, in which scripts may run
 
 # Plotly writes style attributes, hence 'unsafe-inline' for styles. No script is inline or created from text.
@@ -47,16 +47,18 @@ def secure(server: Flask, setting: Settings) -> None:
     check(server)
     server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     server.before_request(partial(check_host, setting.hosts))
-    server.after_request(headers)
+    server.after_request(partial(headers, setting.embed_origins))
     server.register_error_handler(RequestEntityTooLarge, too_large)
     server.register_error_handler(DependencyException, lambda _: ("There is no such file.", 404))
 
 
-def headers(answer: Response) -> Response:
+def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
     """Add security headers, and X-Accel-Expires: for how many seconds nginx may cache the response.
 
     Headers that apply to a whole page are added to documents only. Pages of the same site may show the page
-    in a frame; an embed may be shown by pages of any site.
+    in a frame. Pages whose origin is one of `embed_origins` may also show an embed; if there are none, pages
+    of any site. The files that an embed loads do not depend on `embed_origins`: scripts of any origin may
+    read the routes that are OPEN, because a figure in a sandboxed frame has no origin.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # or no route matches
@@ -64,11 +66,12 @@ def headers(answer: Response) -> Response:
     # "private", because the response may depend on the host name or a cookie
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     if answer.mimetype in DOCUMENTS:
-        anywhere = request.endpoint == EMBED
-        policy = POLICY | {"frame-ancestors": "*" if anywhere else "'self'"}
+        is_embed = request.endpoint == EMBED
+        others = " ".join(["'self'", *embed_origins]) if embed_origins else "*"
+        policy = POLICY | {"frame-ancestors": others if is_embed else "'self'"}
         answer.headers.update(DOCUMENT_HEADERS)
         answer.content_security_policy = ContentSecurityPolicy(policy)
-        if not anywhere:
+        if not is_embed:
             answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     if access is Access.OPEN and request.method in ("GET", "HEAD"):
         answer.headers["Access-Control-Allow-Origin"] = "*"

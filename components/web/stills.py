@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +23,7 @@ from components.language.scene import Scene, WrongValue, scenes
 from components.settings import cache_folder
 from components.training.recipes import state_of
 from components.web.budget import cached_or_computed
+from learning.file_write import write_whole
 
 ROOT = Path(__file__).parents[2]
 CODE = ("components/**/*.py", "geometry/**/*.py", "learning/**/*.py")
@@ -70,10 +70,7 @@ def kept(kind: str, scene: Scene) -> bytes:
     body = draw(kind, scene)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # a random name, because containers that share the folder can have equal process numbers
-        part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        part.write_bytes(body)
-        part.replace(path)
+        write_whole(path, body)
     return body
 
 

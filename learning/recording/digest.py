@@ -23,6 +23,7 @@ from jaxtyping import Float, Int
 
 from geometry.norms import layer_norm, rms_norm
 from learning.file_error import FileError
+from learning.file_write import write_whole
 from learning.recording import massive
 from learning.recording.analysis import TableRow, measured, with_missing_columns
 from learning.recording.recording import MAX_VECTORS, Norm, Recording, parsed_description
@@ -270,5 +271,5 @@ def save(
     if full or not is_large:
         recording.save(path)
         return False
-    Path(path).write_bytes(to_file(digest(recording, tell, vectors=MAX_SHOWN_VECTORS)))
+    write_whole(path, to_file(digest(recording, tell, vectors=MAX_SHOWN_VECTORS)))
     return True

@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 
 from geometry.norms import group_norm, rms_norm
 from learning.file_error import FileError, strict_json
+from learning.file_write import write_whole
 from learning.recording.sources import Sources
 from learning.safetensors import from_safetensors, to_safetensors
 
@@ -181,7 +182,7 @@ class Recording:
             raise FileError("two norms of this recording have the same name")
 
     def save(self, path: str | Path) -> None:
-        Path(path).write_bytes(to_file(self))
+        write_whole(path, to_file(self))
 
 
 def to_file(recording: Recording) -> bytes:

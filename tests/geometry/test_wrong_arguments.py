@@ -86,6 +86,27 @@ def test_a_wrong_argument_is_refused_in_one_line(odd):
     for kind, given in PARTS.items():
         for argument in given:
             one_line(lambda: kind(**{**given, argument: odd}))  # noqa: B023
+    for argument in PARTS[Put]:
+        one_line(lambda: with_put(**{**PARTS[Put], argument: odd}).apply(X, {}))  # noqa: B023
+    for argument in PARTS[Track]:
+        one_line(lambda: Track(**{**PARTS[Track], argument: odd}).value(0.5, x=X))  # noqa: B023
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_a_wrong_value_of_a_parameter_is_refused_in_one_line(odd):
+    a, params = Entries(0.0, {"a": 1.0}), {"a": odd, "b": 2.0, "c": 3.0}
+    steps = [Placed([("a", "b", "c")] * 2), Normalize(radius=a), Normalize(eps=a), Softmax(temperature=a)]
+    steps += [Orbit(ONE_STEP, 3, a), Flow(ONE_STEP, [0, 1, 2], until=a)]
+    steps += [with_put(**{**PARTS[Put], name: a}) for name in ("point", "time")]
+    steps += [with_put(point=0, time=0.5, place=Entries([1.0, 0.0, 0.0], {"a": [0.0, 1.0, 0.0]}))]
+    steps += [Affine(np.eye(3), Entries(np.zeros(3), {}, {"a": Track([0, 1], np.eye(3)[:2])}))]
+    for step in steps:
+        one_line(lambda: step.apply(X, params))  # noqa: B023
+
+
+def with_put(**arguments):
+    return Flow(ONE_STEP, [0, 1, 2], 1.0, [Put(**arguments)])
 
 
 @pytest.mark.parametrize(
@@ -106,6 +127,14 @@ def test_a_wrong_argument_is_refused_in_one_line(odd):
             r"the times of a flow are increasing numbers, one or more: got \[1, 0\]",
         ),
         (lambda: Entries([1.0], {"a": [1.0]}).value(3), "params are a dict by name: got 3"),
+        (lambda: Put(float("inf"), 0.5, [1.0]), "point is the number of a point, which is finite: got inf"),
+        (lambda: Put(float("nan"), 0.5, [1.0]), "point is the number of a point, which is finite: got nan"),
+        (
+            lambda: with_put(point=Entries(0.0, {"a": 1.0}), time=0, place=[1, 0, 0]).apply(
+                X, {"a": float("-inf")}
+            ),
+            "point is the number of a point, which is finite: got -inf",
+        ),
     ],
 )
 def test_the_message_says_what_is_expected(call, words):

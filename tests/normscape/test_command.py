@@ -1,10 +1,12 @@
 """The command line: help, version, misspelt scenes, a port that is taken."""
 
 import argparse
+import os
 import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +83,59 @@ def test_an_error_of_the_system_is_told_without_its_number(tmp_path, capsys):
     assert code == 2 and said.endswith(": No space left on device\n") and "Errno" not in said
 
 
+def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys):
+    """Where an option needs a folder, a file is not one; where it needs a file, a folder is not one."""
+    file, folder, out = tmp_path / "file", tmp_path / "folder.html", str(tmp_path / "a.html")
+    file.write_text("mine")
+    folder.mkdir()
+    said, code = ended(capsys, "export", "fold", "--out", out, "--assets", str(file))
+    assert code == 2 and said.endswith(f" --assets: {file} is a file: name a folder\n")
+    said, code = ended(capsys, "export", "fold", "--out", str(folder))
+    assert code == 2 and said.endswith(f": {folder} is a folder: name the file to write\n")
+    assert file.read_text() == "mine" and sorted(tmp_path.iterdir()) == [file, folder]
+
+
+def test_the_folder_of_a_reader_s_own_page_is_not_overwritten(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "style.css").write_text("mine")
+    said, code = ended(capsys, "export", "fold", "--out", "a.html", "--assets", ".")
+    assert code == 2 and said.endswith("contains another file style.css: name another folder\n")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_an_export_that_fails_leaves_the_older_file(tmp_path, capsys, monkeypatch, error):
+    """Ctrl+C, or a full disk, while the file is written."""
+    out = tmp_path / "a.svg"
+    out.write_text("older")
+
+    def stop(path, data):
+        with path.open("wb") as file:
+            file.write(data[:100])
+        raise error
+
+    monkeypatch.setattr(Path, "write_bytes", stop)
+    said, code = ended(capsys, "export", "fold", "--out", str(out))
+    stopped = error is KeyboardInterrupt
+    assert code == (130 if stopped else 2)
+    assert said.endswith(": stopped\n" if stopped else f": {out}: No space left on device\n")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
+
+
+@pytest.mark.parametrize("arguments", ["list", "--help", "export --help"])
+def test_a_full_disk_or_a_closed_pipe_behind_stdout_gives_no_traceback(arguments):
+    command = [sys.executable, "-m", "normscape", *arguments.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    lines = ["normscape: No space left on device"] if arguments == "list" else []
+    assert done.stderr.splitlines() == lines
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    os.close(write)
+    assert done.stderr == ""
+
+
 def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
     told, code = ended(capsys, "export", "layernrom", "--out", str(tmp_path / "a.svg"))
     assert (code, told.count("\n")) == (2, 1) and "did you mean 'layernorm'?" in told
@@ -108,6 +163,14 @@ def test_an_address_of_another_machine_is_told_without_an_error_number(monkeypat
     )
     with pytest.raises(SystemExit, match=r"this machine does not have the address 192\.0\.2\.1$"):
         app.main(["--host", "192.0.2.1", "--port", "0"])
+
+
+@pytest.mark.parametrize("host", ["nosuch.invalid", "a" * 70, "a b"])
+def test_an_unknown_host_is_named_with_its_option(capsys, host):
+    with pytest.raises(SystemExit) as end:
+        app.main(["--host", host, "--port", "0"])
+    words = f"there is no host {host}; name an address of this machine, such as --host 127.0.0.1"
+    assert end.value.code == f"normscape: cannot serve on {host}:0: {words}"
 
 
 def test_a_taken_port_says_how_to_choose_another(monkeypatch):

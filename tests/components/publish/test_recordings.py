@@ -73,6 +73,9 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     nowhere = ["--out", tmp_path / "none" / "mine.safetensors"]
     assert "there is no folder" in refused(capsys, "record", folder, "--text", own, *nowhere)
     assert "is a folder: name the file" in refused(capsys, "record", folder, "--text", own, "--out", tmp_path)
+    own_text = own.read_text("utf-8")
+    assert "--out is the text" in refused(capsys, "record", folder, "--text", own, "--out", own)
+    assert own.read_text("utf-8") == own_text
     (tmp_path / "picture").write_bytes(b"\x89PNG\r\n")
     assert "not a text in UTF-8 (byte 0)" in refused(
         capsys, "record", folder, "--text", tmp_path / "picture", *out

@@ -83,7 +83,7 @@ def test_the_site_holds_every_recorded_model_and_each_of_its_strips():
     "words, url", [([], ""), (["--url", "https://uni.example/n"], "https://uni.example/n")]
 )
 def test_the_command_writes_with_or_without_an_address(monkeypatch, tmp_path, capsys, words, url):
-    monkeypatch.setattr(site, "write", lambda folder, at: f"{folder} {at}")
+    monkeypatch.setattr(site, "write", lambda folder, at, links: f"{folder} {at}")
     app.main(["site", str(tmp_path), *words])
     assert capsys.readouterr().out == f"{tmp_path} {url}\n"
 
@@ -100,16 +100,23 @@ def test_recipe_files_are_gzip_and_the_same_each_time(tmp_path, slug):
 
 
 URL = "https://uni.example/normscape"
+FOOT = '<footer class="foot"><a href="https://a.example/?x=1&amp;y">Imprint</a></footer>'
 
 
-def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
-    """Social networks need absolute addresses. Recipes and cards, which take a minute, are left out."""
+def test_a_site_with_an_address_has_previews_and_a_foot(tmp_path, monkeypatch):
+    """Social networks need absolute addresses. Recipes and cards, which take a minute, are left out.
+
+    Each page also links the imprint at its foot.
+    """
     few = {part.slug for part in story().parts} | {hero().slug}
     monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})
     monkeypatch.setattr(site, "variants", lambda scene: [{c.name: c.default for c in scene.choices}])
     monkeypatch.setattr(site, "contents", lambda *_: {})
     monkeypatch.setattr(site, "draw", lambda *_: b"")
+    monkeypatch.setenv("IMPRINT_URL", "https://a.example/?x=1&y")
     app.main(["site", str(tmp_path), "--url", f"{URL}/"])
+    texts = [path.read_text("utf-8") for path in tmp_path.rglob("*.html")]
+    assert len(texts) > len(few) + len(GUIDES) and all(text.count(FOOT) == 1 for text in texts)
     pages = {"": "home", "story/": "story", "words/": "words"} | {f"{slug}/": slug for slug in few}
     for slug in GUIDES:
         told = tags((tmp_path / slug / "index.html").read_text("utf-8"))
@@ -122,8 +129,44 @@ def test_a_site_with_an_address_has_previews(tmp_path, monkeypatch):
 
 
 def test_a_site_without_an_address_names_no_picture():
-    told = tags(site.front("recipes/one.json"))
+    told = tags(site.front("recipes/one.json", site.Site("", ())))
     assert told["og:title"] and not {"og:url", "og:image"} & set(told)
+
+
+def test_the_story_links_the_imprint_and_the_privacy_notice(tmp_path, monkeypatch):
+    monkeypatch.setattr(site, "contents", lambda *_: {})
+    monkeypatch.setenv("IMPRINT_URL", "https://a.example/?x=1&y")
+    monkeypatch.setenv("PRIVACY_URL", "http://b.example")
+    app.main(["story", str(tmp_path)])
+    foot = FOOT.replace("</footer>", '<a href="http://b.example">Privacy notice</a></footer>')
+    assert foot in (tmp_path / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["site", "story"])
+def test_a_wrong_address_of_the_imprint_is_named(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.setenv("IMPRINT_URL", "imprint.html")
+    with pytest.raises(SystemExit):
+        app.main([command, str(tmp_path / "site")])
+    assert "IMPRINT_URL=imprint.html is not an address like" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+NEEDS = {
+    "block": "choose “a trained model” (weights)",
+    "language": "choose “My own sentence” (sentence)",
+    "spiral": "choose “my own points” (data) and train your own network",
+    "model": "open a recording of your own model",
+    "fold": None,
+}
+
+
+@pytest.mark.parametrize(("slug", "needs"), NEEDS.items())
+def test_a_page_names_what_needs_a_server(slug, needs):
+    scene = scenes()[slug]
+    choices = site.offered(scene, list(site.variants(scene)))
+    said = site.scene_page(scene, {"": "recipes/one.json"}, choices, site.Site("", ()))
+    line = f"This site has no Normscape server. With one, you can also {needs}."
+    assert (line in said) == (needs is not None) and said.count("no Normscape server") == (needs is not None)
 
 
 @pytest.mark.parametrize("url", ["uni.example", "/normscape", "ftp://uni.example", f"{URL}?a=1", f"{URL}#a"])

@@ -1,0 +1,37 @@
+"""Write a file so that a failure, such as a full disk, leaves no part of it behind."""
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_whole(path: str | Path, data: bytes | str) -> None:
+    """Write a file atomically: a temporary file beside it is renamed to `path` when it is complete.
+
+    If this fails or is interrupted, a file that was there before stays as it was, and the temporary file is
+    removed. A link is followed. A device, such as /dev/null, is written to directly. data: bytes, or a text,
+    which is encoded as UTF-8. Raises OSError with the name `path`.
+    """
+    data = data.encode() if isinstance(data, str) else data
+    try:
+        _write(Path(os.path.realpath(path)), data)
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
+
+
+def _write(target: Path, data: bytes) -> None:
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
+    # a random name, because containers that share the folder can have equal process numbers
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        part.write_bytes(data)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    finally:
+        with suppress(OSError):
+            part.unlink()
