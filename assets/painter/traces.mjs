@@ -19,7 +19,7 @@ import { resolve } from "./colors.mjs";
 const FULL_SIZE_PX = 420;
 const MIN_POINT_SCALE = 0.65; // the smallest factor on the sizes of points in a smaller figure, at scale 1
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
-const DOT_GAP = "\u2002"; // an en space: a count begins beside its dot
+const DOT_GAP = "\u2002\u2009"; // en space, thin space: a count begins beside its dot, or a ring around it
 
 /** A position just outside a 3D view: beyond the upper ends of the axes when the axes are widest. Hidden
  * points are put at this position, because WebGL needs a position for every marker. The position must not be

@@ -246,7 +246,7 @@ def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
     places = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.textposition[i]])"))
     assert places == {True: "bottom left", False: "top right"}, "v points to the right and down"
     texts = dict(player(page, f"{counts}.x.map((x, i) => [x > 0, {counts}.text[i]])"))
-    assert texts[True].endswith("\u2002") and texts[False].startswith("\u2002"), "a gap between count and dot"
+    assert texts[True][-2:] == texts[False][:2] == "\u2002\u2009", "a gap between count and dot"
 
 
 def test_a_figure_whose_buffers_are_gone_goes_on_the_public_way(page):

@@ -65,11 +65,11 @@ LOOKS = {  # the role and dash of the curves
 GRAPHS = {
     "turn": (
         Graph("length", "Length of the token", "length", 0.0, 9.0),
-        Graph("turn", "How far a block turns the token", "degrees", -3.0, 79.0),
+        Graph("turn", "Turn in each block", "degrees", -3.0, 79.0),
     ),
     "start": (
         Graph("start", "Angle to the start", "degrees", -5.0, 112.0),
-        Graph("cosine", "Mean cosine between two tokens", "cosine", -0.12, 1.08),
+        Graph("cosine", "Mean cosine of two tokens", "cosine", -0.12, 1.08),
     ),
     "gradient": (
         Graph("gradient", "Gradient at the token", "log₁₀ of the gradient", -3.7, 1.2, 2.6, log=True),
@@ -281,7 +281,7 @@ def curve_view(
         if name == kind:
             look: Look = {"size": 1.5, "dash": "dot", "opacity": 0.8}
             marks += [
-                Line(cloud.name, role, low, "smallest and largest of 20 seeds", **look),
+                Line(cloud.name, role, low, "extremes of 20 seeds", **look),
                 Line(cloud.name, role, high, **look),
             ]
     laws = {"length": (np.sqrt(1 + 2 * blocks), "√(1 + 2k)")}

@@ -55,7 +55,7 @@ def build(choices: Choices) -> Recipe:
         views=(
             View("sphere", title, (*around, *sphere(h, shadow)), camera=CAMERA),
             View("cube", "A cube under the same shear", (*around, *cube(shadow)), camera=CAMERA),
-            graph("map", "The shadow as a mapping of the plane", flat(halves, turn[:2]), *plane, equal=True),
+            graph("map", "The shadow as a map", flat(halves, turn[:2]), *plane, equal=True),
         ),
         formula=rf"({u}, {v}) \mapsto \class{{stage-1 role-formula}}{{\left({image},\; {v}\right)}}",
         table=Table("dots", columns=("components", "norm")),
@@ -110,7 +110,7 @@ def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
     formula puts the points.
     """
     now, before = rows(plane), rows(plane, stage=0)
-    some, ways = range(0, 37 * len(halves), 2), "where a point goes"
+    some, ways = range(0, 37 * len(halves), 2), "a point's path"
     found, look = ((f"{k} grid", *HALVES[k]) for k in halves), {"size": 3, "opacity": 0.8}
     grids = [x for name, _, role, dash in found for x in lines({name: role}, now, SHAPES, dash=dash, **look)]
     return (
