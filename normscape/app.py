@@ -125,7 +125,8 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that reports a wrong argument in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+        line = " ".join(message.splitlines())  # a quoted argument may contain line breaks
+        self.exit(2, f"{self.prog}: {line}\n")
 
 
 def port(text: str) -> int:
@@ -159,7 +160,7 @@ def main(arguments: list[str] | None = None) -> None:
         asked.run(asked)
         sys.stdout.flush()
     except BrokenPipeError:  # stdout is a pipe to a program that has ended, such as `head`
-        pass
+        sys.exit(128 + signal.SIGPIPE)
     except commands.FAILURES as wrong:
         parser.error(message(wrong))
     except KeyboardInterrupt:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from components import settings
 from components.language.scene import WrongValue
@@ -148,8 +148,7 @@ def _look(arguments: argparse.Namespace) -> Look:
 
 def _url(text: str) -> str:
     """Return `text` unchanged, if it is the http(s) address of a folder. Raises ArgumentTypeError if not."""
-    address = urlsplit(text)
-    if address.scheme not in ("http", "https") or not address.netloc or address.query or address.fragment:
+    if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?(/[^\s?#]*)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")
     return text
 

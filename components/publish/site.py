@@ -122,10 +122,10 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
         raise CommandFailed(
             f"{folder} contains other files: name a new or empty folder, or that of an older site"
         )
+    _put(folder / STYLES, style_sheet())  # first, so that an interrupted site can be written again
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
     for name in (*OWN, *(f"{m}.mjs" for m in needed)):
         _put(folder / "assets" / name, asset(name))
-    _put(folder / STYLES, style_sheet())
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():
         write_whole(folder / "lib" / name, data)

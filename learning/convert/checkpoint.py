@@ -240,14 +240,17 @@ def write(
 def replacing(out: Path) -> Iterator[Path]:
     """Write a folder atomically: yields a temporary folder, which is renamed to `out` when the block ends.
 
-    If the block raises an exception, the temporary folder is removed. Raises NotConverted if `out` exists.
+    If the block raises an exception, the temporary folder is removed. Raises NotConverted if `out` exists, or
+    cannot be made.
     """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
-    out.parent.mkdir(parents=True, exist_ok=True)
     folder = out.parent / f".{out.name}.{os.getpid()}.part"
     try:
-        folder.mkdir()  # in the block, because the process can be interrupted as soon as the folder exists
+        try:  # in the block, because the process can be interrupted as soon as the folder exists
+            folder.mkdir(parents=True)
+        except OSError as problem:
+            raise NotConverted(f"the folder {out} cannot be made: {problem.strerror}") from None
         yield folder
         folder.rename(out)
     finally:

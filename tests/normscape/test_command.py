@@ -1,8 +1,10 @@
 """The command line: help, version, misspelt scenes, a port that is taken."""
 
 import argparse
+import builtins
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from normscape import __version__, app
+from normscape import __main__, __version__, app
 from tests.waiting import PATIENCE
 
 COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "model")
@@ -95,6 +97,11 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys):
     assert file.read_text() == "mine" and sorted(tmp_path.iterdir()) == [file, folder]
 
 
+def test_an_argument_with_a_line_break_is_answered_in_one_line(capsys, tmp_path):
+    said, code = ended(capsys, "report", str(tmp_path / "a\nb"))
+    assert code == 2 and said.endswith("a b: No such file or directory\n") and said.count("\n") == 1
+
+
 def test_the_folder_of_a_reader_s_own_page_is_not_overwritten(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "style.css").write_text("mine")
@@ -133,7 +140,23 @@ def test_a_full_disk_or_a_closed_pipe_behind_stdout_gives_no_traceback(arguments
     os.close(read)
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     os.close(write)
-    assert done.stderr == ""
+    assert done.stderr == "" and done.returncode == (128 + signal.SIGPIPE if arguments == "list" else 0)
+
+
+def test_ctrl_c_while_modules_are_imported_gives_no_traceback(monkeypatch, capsys):
+    """An import that takes long is interrupted."""
+
+    def stop(name, *rest):
+        if name == "normscape.app":
+            raise KeyboardInterrupt
+        return real(name, *rest)
+
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", stop)
+    monkeypatch.setattr(sys, "argv", ["normscape", "list"])
+    with pytest.raises(SystemExit) as end:
+        __main__.main()
+    assert end.value.code == 130 and capsys.readouterr().err == "normscape: stopped\n"
 
 
 def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):

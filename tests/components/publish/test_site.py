@@ -30,6 +30,18 @@ def test_a_folder_with_other_files_stays_as_it_is(tmp_path, capsys, command):
     assert [path.read_text() for path in tmp_path.iterdir()] == ["hi"]
 
 
+@pytest.mark.parametrize("command", ["site", "story"])
+def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monkeypatch, command):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(site, "asset", stop)
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            app.main([command, str(tmp_path)])
+        assert capsys.readouterr().err.endswith(": stopped\n") and any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
     """All combinations of the first two choices get recipes, unless they are too many; the default first."""
@@ -169,7 +181,11 @@ def test_a_page_names_what_needs_a_server(slug, needs):
     assert (line in said) == (needs is not None) and said.count("no Normscape server") == (needs is not None)
 
 
-@pytest.mark.parametrize("url", ["uni.example", "/normscape", "ftp://uni.example", f"{URL}?a=1", f"{URL}#a"])
+WRONG_URLS = ["uni.example", "/normscape", "ftp://uni.example", f"{URL}?a=1", f"{URL}#a", f"{URL}/a b"]
+WRONG_URLS += ["http://", "http://[::1", "https://a b", "https:///normscape"]
+
+
+@pytest.mark.parametrize("url", WRONG_URLS)
 def test_an_address_that_is_not_of_a_folder_is_refused(tmp_path, capsys, url):
     with pytest.raises(SystemExit):
         app.main(["site", str(tmp_path), "--url", url])

@@ -260,6 +260,9 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(NotConverted, match="exists: name a folder that does not"):
         convert(made("GPT-2"), tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(NotConverted, match=r"the folder .*file/out cannot be made: Not a directory$"):
+        convert(made("GPT-2"), tmp_path / "file" / "out")
     with pytest.raises(NotConverted, match="no file"):
         convert("none.gguf", out)
     empty = tmp_path / "empty"
