@@ -22,6 +22,7 @@ import { home, legend, plotly } from "../painter/views.mjs";
 /** @import { Recipe, View } from "../engine/engine.mjs" */
 /** @import { Mark } from "../engine/recipe.d.ts" */
 /** @import { Camera, Frame, Panel } from "../painter/painter.mjs" */
+/** @import { PageParts } from "./page_parts.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is idle
@@ -30,17 +31,17 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
  * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners picked: the reader clicks on a point;
  * turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can follow;
- * panels: the new panels are made, and replace the old ones
+ * panels: the new panels are made
  */
 
 /** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role
  */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Fill all parts of the page except the views. @param {Player} player @param {{count: () => void, tour:
- * (tour: Tour) => void}} host count: fill the part for numbers; tour: take the tour that was made
- * @returns {(() => void)[]} functions to call when the state has changed */
-export function fill(player, host) {
+/** Fill all parts of the page except the views. @param {Player} player @param {PageParts} parts of the
+ * player, which get the tour if there is none yet @returns {(() => void)[]} functions to call when the state
+ * has changed */
+export function fill(player, parts) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
   const shows = /** @type {(() => void)[]} */ ([]);
@@ -58,7 +59,7 @@ export function fill(player, host) {
   if (training) training.hidden = !recipe.choices.some((c) => c.kind === "result" && player.offers(c.name));
   const stage = part("stage");
   if (stage) shows.push(...letters(stage, recipe, player));
-  host.count();
+  parts.count();
   if (formula) {
     formula.innerHTML = recipe.formula;
     delete formula.dataset.stage;
@@ -73,7 +74,7 @@ export function fill(player, host) {
   }
   shows.push(marksMentioned(player));
   if (explained) shows.push(passages(explained, player));
-  if (text && recipe.text && !player.tour) host.tour(new Tour(text, recipe.text.tour, player));
+  if (text && recipe.text) parts.tour ??= new Tour(text, recipe.text.tour, player);
   return shows;
 }
 

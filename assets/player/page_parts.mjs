@@ -54,22 +54,13 @@ export class PageParts {
     const tree = /** @type {Document | ShadowRoot} */ (root.getRootNode());
     const focused = tree.activeElement?.id;
     release(this.panels);
-    frames.shows = fill(player, {
-      count: () => this.count(),
-      tour: (tour) => {
-        this.tour = tour;
-      },
-    });
+    frames.shows = fill(player, this);
     frames.shows.push(() => this.#showNumbers());
     frames.shows.push(() => player.need("views").classList.toggle("computing", this.#state.unfinished));
     frames.show();
     if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
     await open(player, () => this.#state.frame(true), {
-      panels: (panels) => {
-        this.closePanels();
-        this.panels = panels;
-        return panels;
-      },
+      panels: (panels) => (this.panels = panels),
       living: () => {
         frames.living = true;
         frames.schedule();
