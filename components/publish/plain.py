@@ -126,9 +126,14 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
 
 
 def common() -> dict[str, str]:
-    """The files that the pages of `sharing_files` load: their texts by file name."""
+    """The files that the pages of `sharing_files` load: their texts by file name.
+
+    PROGRAM, by which an older folder is recognised, is written first, so that a folder whose writing was
+    interrupted can be written again.
+    """
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
-    return own | {"theme.css": style_sheet(fonts.inside), PROGRAM: player(), "plotly.js": library_code()}
+    program = {PROGRAM: player()}
+    return program | own | {"theme.css": style_sheet(fonts.inside), "plotly.js": library_code()}
 
 
 def _alone(

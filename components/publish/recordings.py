@@ -6,11 +6,13 @@ A recording is a file with inputs of these layers, taken while the model reads a
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from components import settings
 from components.publish.subcommand import (
     MODEL_HELP,
     CommandFailed,
@@ -107,6 +109,8 @@ def _record(asked: argparse.Namespace) -> None:
     check_output(asked.out)
     if asked.out.exists() and asked.text.exists() and asked.out.samefile(asked.text):
         raise CommandFailed(f"--out is the text {asked.text}, which it would overwrite: name another file")
+    if asked.seed < 0:
+        raise CommandFailed(f"--seed must be at least 0, got {asked.seed}")
     words = _words(asked.text)
     recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
     convert = needing_torch("learning.convert", "to record a model")
@@ -190,6 +194,7 @@ def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str
 def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:
     from components.pages import recordings
 
+    settings.check_storage(os.environ)
     found = opened(asked.file)
     if not isinstance(found, Digest):
         found = digest(found, _counting(len(found.norms)))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from components.publish import export
 from normscape import __main__, __version__, app
 from tests.waiting import PATIENCE
 
@@ -108,6 +109,25 @@ def test_the_folder_of_a_reader_s_own_page_is_not_overwritten(tmp_path, capsys, 
     said, code = ended(capsys, "export", "fold", "--out", "a.html", "--assets", ".")
     assert code == 2 and said.endswith("contains another file style.css: name another folder\n")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_shared_folder_whose_writing_was_interrupted_is_written_again(tmp_path, capsys, monkeypatch):
+    asked = ["export", "fold", "--out", str(tmp_path / "a.html"), "--assets", str(tmp_path / "shared")]
+    real, written = export.write_whole, []
+
+    def stop(path, data):
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(path)
+        real(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(export, "write_whole", stop)
+        said, code = ended(capsys, *asked)
+    assert code == 130 and said.endswith(": stopped\n")
+    assert len(list((tmp_path / "shared").iterdir())) == 2 and not (tmp_path / "a.html").exists()
+    app.main(asked)
+    assert (tmp_path / "a.html").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])

@@ -83,6 +83,10 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     (tmp_path / "zeros").write_bytes(bytes(9))
     assert "the character NUL" in refused(capsys, "record", folder, "--text", tmp_path / "zeros", *out)
     assert "at least 1" in refused(capsys, "record", folder, "--text", own, "--tokens", 0, *out)
+    assert "--seed must be at least 0" in refused(capsys, "record", folder, "--text", own, "--seed", -1, *out)
+    with monkeypatch.context() as patch:
+        patch.setenv("CACHE_DIR", str(own))
+        assert f"CACHE_DIR: {own} is not a folder" in refused(capsys, "model", own)
     assert "vectors are kept: got 3000" in refused(
         capsys, "record", folder, "--text", own, "--vectors", 3000, *out
     )
