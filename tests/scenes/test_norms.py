@@ -1,8 +1,11 @@
 """Each norm's pipeline against geometry and PyTorch, and the surfaces that the figure shows."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
+from components.language.framing.paper import on_paper
 from components.language.marks import hand_of
 from components.scenes.norms import SCENE
 from components.scenes.norms.build import (
@@ -153,6 +156,15 @@ def test_the_formula_is_that_of_the_norm(norm):
     assert (r"\mu_" in formula) == (NORMS[norm].centered or norm == "batchnorm")
     assert "_G" not in formula
     assert (r"\tanh" in formula) == (norm == "dyt") and "stage-2" in formula
+
+
+def test_the_labels_of_the_axes_are_apart_in_the_first_picture():
+    """By at least a fifteenth of the panel, which on a phone is the width of a label."""
+    recipe = recipe_of(SCENE)
+    for view in recipe.views[:2]:
+        names = next(mark for mark in view.layers if mark.cloud.endswith("axis labels"))
+        at, _ = on_paper(view, names.points(recipe.moment({}, 0)), view.camera)
+        assert all(np.abs(a - b).max() / 2 > 1 / 15 for a, b in combinations(at, 2))
 
 
 # --- what the text says

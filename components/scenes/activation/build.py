@@ -21,7 +21,7 @@ HALF_STEP = 1e-6
 NORMALISE_EACH = Normalize(eps=EPS, groups=((0,), (1,)))
 CURVE = (Row((1,), stage=0), Row((1,)))
 SLOPE = (Row((0, 0, 1), stage=0), Row((1,), stage=2))
-PLANE, LABEL_ROWS = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.13))
+PLANE, LABEL_ROWS = rows(np.eye(2)), (Row((1, 0)), Row((0, 1), offset=0.2))
 BOUND_LINES = np.array([[-9.0, 1], [9, 1], [-9, -1], [9, -1]]), np.array([0, 1, -1, 2, 3])
 SLIDER = Parameter("eps", "ε", 0.25, 1e-4, 10, scale="log", symbol="ε", about="0: a jump from −1 to 1")
 
