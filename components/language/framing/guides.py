@@ -22,6 +22,7 @@ MAX_GUIDE_RADIUS = 0.95  # for the ends of guides
 MAX_LABEL_TOP = 0.82
 MAX_LINE_TOP = 0.87
 SHORTENING_STEPS = 40
+SHORTENING_TOLERANCE = 0.01  # by which a shortened guide may exceed these distances
 MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
 
 
@@ -59,6 +60,7 @@ class GuideShortener:
             return mark
         rays = mark.along_rays(self.clouds[mark.cloud].points)  # also true after the guide is shortened
         for stage in stages:
+            before = mark, self.clouds[mark.cloud]
             for _ in range(SHORTENING_STEPS):
                 factor = min(self._excess(mark, view, [stage]), MAX_FACTOR_PER_STEP)
                 if factor <= 1:
@@ -71,6 +73,8 @@ class GuideShortener:
                 self.clouds[mark.cloud] = replace(
                     cloud, points=cloud.points / by.clip(1, MAX_FACTOR_PER_STEP)
                 )
+            if self._excess(mark, view, [stage]) > 1 + SHORTENING_TOLERANCE:  # the origin is outside: no length fits
+                mark, self.clouds[mark.cloud] = before
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:

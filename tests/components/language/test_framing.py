@@ -207,6 +207,16 @@ def test_guides_decide_nothing_and_are_shortened(kind):
     assert limit - 0.05 < np.abs(seen(made, 1)).max() <= limit + CLOSE
 
 
+def test_a_stage_that_does_not_show_the_origin_shortens_no_guide():
+    """The axes are centred on the points, which leave: the labels would all be at the origin."""
+    names = replace(cloud(5 * np.eye(3), name="n"), labels=["x", "y", "z"])
+    mark, small = Labels("n", "axis", rows(np.eye(3)), guide=True), X - X.mean(0)
+    away = cloud(small, Affine(np.eye(3), np.array([900.0, 0, 0])))
+    made = recipe((Points("x", "input", rows(np.eye(3))), mark), (away, names), stages=("here", "away"))
+    assert np.abs(seen(made, 1)).max() > 0.5
+    assert np.linalg.norm(made.cloud("n").points, axis=1).min() > 0.5
+
+
 LOW_PANEL = 300  # pixels: the side of a low 3D panel, as on a screen of 1024 × 768
 LABEL_HEIGHT = (
     26  # pixels from a label's point to the top of its letters, which Plotly writes above the point
