@@ -73,7 +73,8 @@ class GuideShortener:
                 self.clouds[mark.cloud] = replace(
                     cloud, points=cloud.points / by.clip(1, MAX_FACTOR_PER_STEP)
                 )
-            if self._excess(mark, view, [stage]) > 1 + SHORTENING_TOLERANCE:  # the origin is outside: no length fits
+            # if the picture does not show the origin, no length fits
+            if self._excess(mark, view, [stage]) > 1 + SHORTENING_TOLERANCE:
                 mark, self.clouds[mark.cloud] = before
         return mark
 
