@@ -124,14 +124,21 @@ export class PlanePanel extends Panel {
       context.fillRect(left, Math.round(py(0) - 0.5), width, 1);
       context.restore();
     }
+    let clipped = false;
+    const clipIf = (/** @type {boolean} */ wanted) => {
+      if (wanted && !clipped) {
+        context.save();
+        this.#clip(context);
+      } else if (clipped && !wanted) context.restore();
+      clipped = wanted;
+    };
     this.frame.forEach((drawn, l) => {
-      const { draws } = this.view.layers[l];
-      if (!(drawn.opacity > 0) || isGround(this.view.layers[l])) return;
-      context.save();
-      if (draws !== "points") this.#clip(context); // points at the ends of the axes are drawn whole
+      const layer = this.view.layers[l];
+      if (!(drawn.opacity > 0) || isGround(layer)) return;
+      clipIf(layer.draws !== "points"); // points at the ends of the axes are drawn whole
       this.#drawLayer(context, l, drawn, px, py);
-      context.restore();
     });
+    clipIf(false);
   }
 
   /** Clip a context to the rectangle of the axes. @param {CanvasRenderingContext2D} context */
@@ -287,8 +294,8 @@ export class PlanePanel extends Panel {
  * @param {PointMark} layer @param {Trace} trace @param {Drawn} drawn @param {Scale} px @param {Scale} py */
 function drawMarkers({ color, drawingBox, scale }, context, layer, trace, { points, values }, px, py) {
   const [left, top, width, height] = drawingBox;
-  const within = (/** @type {number} */ x, /** @type {number} */ low, /** @type {number} */ length) =>
-    x >= low - EDGE_TOLERANCE_PX && x <= low + length + EDGE_TOLERANCE_PX;
+  const [west, east] = [left - EDGE_TOLERANCE_PX, left + width + EDGE_TOLERANCE_PX];
+  const [north, south] = [top - EDGE_TOLERANCE_PX, top + height + EDGE_TOLERANCE_PX];
   const diameter = layer.size * scale;
   const radius = diameter / 2;
   const square = trace.marker.symbol === "square";
@@ -308,7 +315,7 @@ function drawMarkers({ color, drawingBox, scale }, context, layer, trace, { poin
     for (const i of group) {
       const x = px(points[2 * i]);
       const y = py(points[2 * i + 1]);
-      if (!within(x, left, width) || !within(y, top, height)) continue;
+      if (!(x >= west && x <= east && y >= north && y <= south)) continue; // also NaN
       if (square) context.rect(x - radius, y - radius, diameter, diameter);
       else {
         context.moveTo(x + radius, y);

@@ -192,7 +192,8 @@ export class SpacePanel extends Panel {
         if (!draw) throw new Error("an object that draws otherwise");
         const drawn =
           (/** @type {(camera: Plotly) => void} */ plotlyDraw) => (/** @type {Plotly} */ camera) => {
-            Object.assign(this.#depth, look, { size: trace === traces.crowds ? 1 : pointScale(this) });
+            Object.assign(this.#depth, look);
+            this.#depth.size = trace === traces.crowds ? 1 : pointScale(this);
             // an object may have no program before it is first drawn
             this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
             drawIndexed(object, () => plotlyDraw.call(object, camera));
