@@ -211,7 +211,7 @@ CLAIMS = {
     r"it stands at $x = \sqrt\varepsilon = 1$, so the slope at 0 is 1.": the_ring,
     r"the top of the curve is $1/\sqrt{0.1} = 3.162$.": narrower_is_taller,
     r"The area under it stays 2, but more of it lies outside the picture as $\varepsilon$ grows.": narrower_is_taller,
-    r"With $\varepsilon = 0$ there are two flat halves and a lone point at 0. The slope is 0 on both sides. At 0 there is no slope; the tangent stands upright.": flat_halves,
+    r"With $\varepsilon = 0$ there are two flat halves and a lone point at 0. The slope is 0 on both sides. At 0 there is no slope; the brown line stands upright.": flat_halves,
     r"With $\varepsilon = 1$, $u_\varepsilon$ and tanh have the same slope at 0. Which of them comes nearer to 1 at $x = 3$?": beside_tanh,
     r"Both curves have slope 1 at 0. Look at the red point, $x = 3$: it has reached 0.949, where tanh is already at 0.995.": beside_tanh,
     r"For which $x$ is $u_\varepsilon(x)$ one half? $x / \sqrt{x^2 + \varepsilon} = 1/2$ means $4x^2 = x^2 + \varepsilon$ with $x > 0$, so $x = \sqrt{\varepsilon/3}$. For $\varepsilon = 0.25$ that is 0.289.": one_half,

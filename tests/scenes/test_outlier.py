@@ -1,5 +1,7 @@
 """The effect of one huge coordinate: the limit, the law 1/a and the grid of 8 bits; and the text."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -142,6 +144,22 @@ def the_most_of_a_gradient():
                 np.testing.assert_allclose(J @ v, 0, atol=1e-9)
 
 
+def a_gradient_along_the_limit():
+    """With ten times the outlier, its length after the norm is a hundredth."""
+    for norm, d in KINDS:
+        own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm
+        points = torch.tensor(state(norm, d)[0].cloud("points").points)
+        first = torch.eye(d, dtype=points.dtype)[0]
+        limit = own(first, (d,), eps=0.0)
+        sizes = []
+        for a in (1e3, 1e4):
+            jacobian = partial(
+                torch.autograd.functional.jacobian, lambda v, own=own, d=d: own(v, (d,), eps=0.0)
+            )
+            sizes.append(torch.stack([(jacobian(x + a * first).T @ limit).norm() for x in points[:10]]))
+        np.testing.assert_allclose(sizes[0] / sizes[1], 100, rtol=0.05)
+
+
 def drawn():
     assert {d for _, d in KINDS} == {3, 4}
 
@@ -260,7 +278,8 @@ CLAIMS = {
     "The lower panel magnifies two coordinates": the_limits,
     "**The rest is squeezed like $1/a$.** For the vector $a\\, e_1$ alone, $\\sigma = a \\sqrt{d-1} / d$.": sigma_of_the_outlier_alone,
     r"so the differences between two outputs shrink like $1/a$. The other coordinates of its outputs tend to $-1/\sqrt{d-1}$. RMSNorm divides by nearly $a / \sqrt d$, and the other coordinates of its outputs shrink like $1/a$.": squeezed,
-    "In training, gradients pass back through the norm. They shrink like $1/a$ too, or faster.": the_most_of_a_gradient,
+    "In training, gradients pass back through the norm. They shrink like $1/a$ too": the_most_of_a_gradient,
+    "a gradient along the limit shrinks like $1/a^2$, because the norm removes its part along the output.": a_gradient_along_the_limit,
     "**Eight bits are few.** An 8-bit integer (int8) stores whole multiples of one step. Here 127 steps reach the largest coordinate that an output can have.": eight_bits,
     "the outlier is one coordinate out of three or four. Real models have hundreds or thousands of dimensions, so an outlier must be larger to outweigh the rest; the law $1/a$ is the same.": drawn,
     "SmolLM2-135M-Instruct with $d = 576$ (here with weights of 4 bits). They are the inputs of the norm before attention in layer 15 (counted from 0), for the first token and for the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The picture shows this coordinate and two directions in the space of all other coordinates.": real_vectors,

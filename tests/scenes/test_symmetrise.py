@@ -362,7 +362,7 @@ CLAIMS = {
     "### Four iterations After 3,000 steps of training the vectors are on the circle or near it. Move the lower scrubber: their paths are not straight. The last iteration lowers the mean error more than any other.": four_iterations,
     "Now there is one iteration, and no head hears any other.": one_iteration,
     "That more than halves the error, but an error of 0.46 is left, with each of the five seeds.": one_iteration,
-    "Eight heads in four iterations: each hears seven of the eight, but not the head across the ring. Most points stay beside the circle.": more_heads,
+    "Eight heads in four iterations: each hears itself and six others, but not the head across the ring. Most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100, which does not change LayerNorm's result.": a_hundred_times,
     "The mean error of these 120 vectors is above 90. (On other vectors, the median of 5 seeds is 89.)": a_hundred_times,
     "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
