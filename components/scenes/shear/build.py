@@ -18,7 +18,7 @@ from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
 AXES, IDENTITY = "xyz", np.eye(3)
-U_HALF, V_HALF, WALL_AT, WALL_HALF, CUBE_HALF = 1.92, 1.27, 1.5, 1.3, 0.7  # U, V: of the map
+U_HALF, V_HALF, WALL_AT, WALL_HALF, CUBE_HALF = 2.2, 1.45, 1.5, 1.3, 0.7  # U, V: of the map
 FAR_SIDES = (-1, 1, -1)  # the side of each axis that is away from the camera
 CAMERA = (0.95, -1.0, 0.5)
 SPACE, START = rows(IDENTITY), rows(IDENTITY, stage=0)
@@ -29,7 +29,7 @@ SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
 SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
 SHAPES |= {f"{k} face": clouds.face_net(CUBE_HALF, sign) for k, (sign, *_) in HALVES.items()}
 STAY_SHEARED = ("edges", "upper face", "lower face", "sheared")  # not normalised at the last stage
-RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.2, symbol="r", about="of the sphere; the cube grows with it")
+RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, symbol="r", about="of the sphere; the cube grows with it")
 RESIDUAL = Residual("Largest distance to the formula", "sheared", "formula")
 
 
