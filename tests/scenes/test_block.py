@@ -373,7 +373,7 @@ CLAIMS = {
     "The token *e* gives 36 % of its attention to *c*, 31 % to itself and 25 % to *b*. Its copy is now nearly a weighted average of these three values.": payments,
     "This is all that attention does to the stream: it adds an arrow to each of the six tokens. ### The second half The same once more,": six,
     "through the two matrices and the GELU between them": the_shapes,
-    "For *e*, 10 of the 16 numbers between the matrices were negative. After GELU the sum of these numbers is about a tenth of what it was.": negative,
+    "For *e*, 10 of the 16 numbers between the matrices were negative. After GELU the sum of these 10 is about a tenth of what it was.": negative,
     "How many of the other five change? - all five - only *e*, beside it - * none": none_moves,
     "when the last one is removed: 0, in every digit.": in_the_browser,
     "Set “scale of x” to 0.1. The number below the picture is larger than at 2.": small,

@@ -567,7 +567,7 @@ CLAIMS = {
     "All points where the same neurons are on form one *piece* of the surface. A piece can consist of several separate parts.": pieces_in_several_places,
     "At the tilt and shift of the first picture, ReLU takes arcs with a total length of 1.03 to one point. With GELU these arcs stay curves, with a total length of 0.35.": after_gelu,
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
-    "Each row of the table describes 8 networks with different seeds; 100 % right answers is their median.": the_task,
+    "Each row of the table describes 8 networks with different seeds. Where it says 100 %, that is the median of the 8.": the_task,
     "| circle, 3 | all in 3 networks, about half in the other 5 | 66 % in 4 networks (the 3 that lose all, and another), 83 % in the other 4 |": narrow,
     "With GELU, which collapses no arc, 3 neurons on the circle get 98 % right (median of 8 seeds).": narrow,
     "| circle, 9 | none | 100 % |": nothing_lost_with_nine,

@@ -603,7 +603,7 @@ CLAIMS = {
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The picture leaves out the height of a shadow along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
-    "The shorter semi-axes of the two ellipses are $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, of length 1.41. Without their height they are $\\frac12 (1, 1, -1, -1)$ and its negative. So the picture draws both on one line, with length 1.": one_direction,
+    "The shorter semi-axes of the two ellipses, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$ of length 1.41, contain such a height: the mean of their four numbers, ½. Subtract it, and $\\frac12 (1, 1, -1, -1)$ and its negative are left. So the picture draws both on one line, with length 1.": one_direction,
     "Two arrows show the parts of the followed point in heads 1 and 2, and at **sum** lead on to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
@@ -620,7 +620,7 @@ CLAIMS = {
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
     "filled ellipses, because the length that one part lacks is in the other": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
-    "The semi-axes are 2 and 1.41.": two_shadows,
+    "The semi-axes are 2 and 1.41 (without the height, 1).": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and on it the sphere is a segment from −1.73 to 1.73.": four_heads,
     "The query now lies where head 1 alone sees it. All scores of head 2 are 0": for_one_head,
@@ -632,7 +632,7 @@ CLAIMS = {
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "A shuffle swaps four pairs of axes. A dot is one of 100 shuffles of the first model, a tick the mean of a model. The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table), in untrained models too.": by_arithmetic,
-    "(means of five models): | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | | LayerNorm's output | 1.82 | 1.82 | 1.83 | | queries only | 0.48 | 0.62 | 0.63 | | values only | 0.71 | 0.67 | 0.62 | | outputs of the heads, before $W_O$ | 0.71 | 0.67 | 0.64 | | queries and keys, in the same way | 0 | 0 | 0.41 | | values; shuffled back before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
+    "in nats, the unit of a natural logarithm (means of five models). In the last row the values are shuffled before attention and put back in order after it, before $W_O$: | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | | LayerNorm's output | 1.82 | 1.82 | 1.83 | | queries only | 0.48 | 0.62 | 0.63 | | values only | 0.71 | 0.67 | 0.62 | | outputs of the heads, before $W_O$ | 0.71 | 0.67 | 0.64 | | queries and keys, both in the same way | 0 | 0 | 0.41 | | values, put back in order before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
     "**Single models** differ. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another.": no_difference,
     "The test found no sign of that in our five.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,

@@ -203,7 +203,7 @@ CLAIMS = {
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
-    "With 8 and 16 points the table shows": first_more_then_fewer,
+    "In the table, with 8 and less clearly with 16 points, more layers": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
     "With enough layers of three neurons a network can separate them, but training often does not find it.": first_more_then_fewer,
     "The network has three neurons a layer": width,

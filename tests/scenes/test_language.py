@@ -342,7 +342,7 @@ CLAIMS = {
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
     "- * none - about half - 47, as before On a sphere no key is an average of others: every one is a corner of the hull.": sphere,
     "Still every key can win.": gain,
-    "31 of the 60 keys can never win. 45 of the 60 characters can never win in at least one of the four layers.": deeper,
+    "31 of the 60 keys can never win. Over all four layers, 45 of the 60 characters have such a key in at least one layer.": deeper,
     "After two layers equal letters still stand together.": deeper,
     "This model only centres, and 40 of 60 keys can never win.": centred,
     "any of the 87 characters that the model has read": the_model,

@@ -478,7 +478,7 @@ CLAIMS = {
     "The expected number is 13.0. One head has these 64 coordinates; in all 512 coordinates the number is practically 0.": a_dozen,
     "A head has 8 of 64 coordinates, here centred by themselves. One random key in ten is within 60° of $q$; without centring it is one in twelve.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
-    r"It gives every vector the length $\sqrt{d_k}$, so the score of two normalised vectors is": whole_vectors,
+    r"it gives every vector the length $\sqrt{d_k}$, so the score of two normalised vectors is": whole_vectors,
     "On the sphere with $d_k = 4$, the mean entropy without the factor is 2.40 (200,000 draws).": soft_by_itself,
     "With $d_k = 512$ the mean entropies are 0.16 and 3.01.": mean_entropies,
 }
