@@ -261,7 +261,7 @@ CLAIMS = {
     "The third picture shows where the shadow of each point goes in the plane.": the_third_picture,
     r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
-    r"An affine map of the plane that leaves all points of a circle where they are leaves every point where it is. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,
+    r"An affine map of the plane that fixes all points of a circle fixes every point. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,
     r"An ellipse: the circle, stretched along $x$ by the factor $\sqrt{1 + s^2}$. The shadow consists of all $(x + s z, y)$ with $x^2 + y^2 + z^2 = r^2$. At a given $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$.": the_outline,
     "The blue half has gone one way, the pink half the other. Both shadows still cover the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
     r"At the right the arcs turn back over each other. A point that was further to the right can now have its shadow further to the left.": back_over_each_other,
