@@ -366,7 +366,7 @@ CLAIMS = {
     "Six tokens Six tokens, drawn at random. They have different lengths and heights.": six,
     "A copy of each goes to the sphere of radius 2. Suppose that the tokens become twice as large (**scale of x** 2). What": twice,
     "The blue points have gone twice as far out": twice,
-    "The second branch reads the sum of $x$ and the first update. In this sum only $x$ grows: with **scale of x** at 2 its arrows change by up to 59 % of their length (the block of the tour).": the_second_branch,
+    "The second branch reads the sum of $x$ and the first update. In this sum only $x$ grows. So with **scale of x** at 2 the arrows of the second branch change by up to 59 % of their length (the block of the tour).": the_second_branch,
     "less than 0.0001": twice,
     "Gain and shift make an ellipsoid of the sphere. The copy of every token of every text lands on it": the_sphere,
     "The same block with the weights of a small GPT.": a_trained_one,

@@ -376,7 +376,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "The figure divides lengths by the spread of its 16 letters at the same stage. The figure's table takes the letters of six passages, whose spread is larger for **x**.": farther_apart,
+    "In the picture this is the spread of its 16 letters, in the table the spread of the letters of six passages. At **x** the second is larger": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -384,7 +384,7 @@ CLAIMS = {
     "which has three dimensions": the_setup,
     "There are three kinds of models, five models of each": the_setup,
     "The figure's table has the medians of the five.": the_setup,
-    "In the stream into layer 1 a letter's path is 11.1 spreads long, and 0.8 after the centring, which removes the height. This is not due to the unit: without it the path becomes 93 % shorter, while the spread, the unit, becomes only 14 % smaller.": by_centring,
+    "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long. This is not because the unit has changed: the spread becomes only 14 % smaller, while the path itself becomes 93 % shorter.": by_centring,
     "in spreads, in a window of 64 (medians of 5 models): | path in spreads | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
     "In its stream into layer 1 a path, with the height, is only 1.3 spreads long (medians of 5 models, window of 64)": along_one,
     "a path is about as long after the division as before: compare the two rows of LayerNorm under “The answer”.": the_division,

@@ -421,7 +421,7 @@ def no_difference():
 
 def the_table_of_shuffles():
     no_difference()
-    a_trap()
+    heads_disturbed()
     by_arithmetic()
     all_said("v", "0.71", "0.67", "0.62")
 
@@ -432,7 +432,7 @@ def less_across():
         assert sum(each < 0 for each in more) == models and -0.1 < np.mean(more) < 0
 
 
-def a_trap():
+def heads_disturbed():
     all_said("q", "0.48", "0.62", "0.63")
     all_said("q", "0.049", "0.053", "0.055", trained=False, measure="guesses")
     assert mean("q", "across") - mean("q", "each") < (mean("q", "each") - mean("q", "one")) / 10
@@ -602,13 +602,13 @@ CLAIMS = {
     "Can a linear map guess, from the place of a token on the sphere, which head adds most to the token in the first layer? The map is right in 63 % of cases; always guessing the commonest head is right in 54 %. In untrained models these shares are 52 % and 44 % (means of four models).": loudest,
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
-    "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The picture leaves out the height of a shadow along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
-    "The shorter semi-axes of the two ellipses, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$ of length 1.41, contain such a height: the mean of their four numbers, ½. Subtract it, and $\\frac12 (1, 1, -1, -1)$ and its negative are left. So the picture draws both on one line, with length 1.": one_direction,
+    "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The shadows lie in four dimensions, but the picture has only three: it leaves out the height along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
+    "That is, it subtracts from each vector the mean of its four numbers. Take the shorter semi-axes of the two ellipses, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, of length 1.41. Their means are ½, so $\\frac12 (1, 1, -1, -1)$ and its negative are left. In the picture these two lie on one line and have length 1.": one_direction,
     "Two arrows show the parts of the followed point in heads 1 and 2, and at **sum** lead on to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
     "the score of each point as a key, in heads 1 and 2.": of_two_heads,
-    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap, head 1 alone sees the first direction, and head 2 alone the second. With four heads, heads 1 and 2 both see the first, and neither sees the second.": the_query,
+    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap, head 1 alone sees the first direction, and head 2 alone the second. With four heads, head 1 sees one coordinate of the first direction, and head 2 another; neither sees anything of the second.": the_query,
     "At two other places shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, and for values only in all five.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,
@@ -637,7 +637,7 @@ CLAIMS = {
     "The test found no sign of that in our five.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,
     "So on average over many trainings, a shuffle of LayerNorm's output costs the same within one head and across several.": renumbered_training,
-    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. But a shuffle within every head costs 0.62, though no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": a_trap,
+    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head, where no axis does, costs 0.62. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
     "### Shuffled within a single head Another picture: the cost of shuffles within a single head. Each row is one of six places in the first layer of a trained model": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,

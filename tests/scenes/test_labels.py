@@ -7,7 +7,7 @@ from components.scenes.labels import SCENE
 from components.scenes.labels.build import film_name
 from components.training.jobs import NUMBERS
 from components.training.recipes import recipe_of
-from geometry import u_eps
+from geometry import layer_norm, u_eps
 from learning.datasets import random_labels
 from learning.shipped import film as shipped
 from learning.shipped import table
@@ -82,6 +82,15 @@ def first_more_then_fewer():
     assert counts(32) == [0] * 6
 
 
+def centring_before_the_division():
+    """LayerNorm of a linear map is √3 times u_ε of another linear map."""
+    rng = np.random.default_rng(0)
+    weights, bias, x = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=(20, 3))
+    centring = np.eye(3) - 1 / 3
+    expected = np.sqrt(3) * u_eps(x @ (centring @ weights).T + centring @ bias, eps=3e-3)
+    np.testing.assert_allclose(layer_norm(x @ weights.T + bias, eps=1e-3), expected)
+
+
 def more_starts():
     assert sum(map(len, starts(0.03, 4000))) == 1 and ROWS[32, 4]["fitted"] == 0
 
@@ -131,7 +140,7 @@ def an_arc():
         along = np.linalg.svd(line - line.mean(0), full_matrices=False)[2][0]
         assert narrow < wide / 60
         assert np.linalg.norm(line.mean(0) - (line.mean(0) @ along) * along) > 5 * narrow / np.sqrt(len(line))
-    state = stop("labels", "One fold for XOR")
+    state = stop("labels", "One norm for XOR")
     view, sheet = state.recipe.views[0], state.recipe.cloud("sheet").stages(state.params)[-1]
     across = np.linalg.svd(sheet[:, :3] - sheet[:, :3].mean(0), full_matrices=False)
     assert across[1][2] < 0.01 * across[1][1] and abs(across[2][2] @ view.camera) > 0.95 * np.linalg.norm(
@@ -146,7 +155,7 @@ def an_arc():
 
 def one_fold():
     """With one layer, the networks of all seeds classify XOR correctly."""
-    state, film, right = shown("One fold for XOR")
+    state, film, right = shown("One norm for XOR")
     assert film.network.depth == 1 and film.solved(1).all() and right == len(film.data.labels)
     assert state.progress == len(state.recipe.stages) - 1
 
@@ -203,7 +212,7 @@ CLAIMS = {
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
-    "In the table, with 8 and less clearly with 16 points, more layers": first_more_then_fewer,
+    "In the table, more layers help at first and then hinder. This is clear with 8 points, and less clear with 16.": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
     "With enough layers of three neurons a network can separate them, but training often does not find it.": first_more_then_fewer,
     "The network has three neurons a layer": width,
@@ -214,7 +223,8 @@ CLAIMS = {
     "sets of labels, eight starts each, 4,000 steps with a learning rate of 0.03.": the_table,
     "*Train* begins with a learning rate of 0.01, so its results may differ; type 0.03 to train as for the "
     "table.": training_begins,
-    "more layers help at first and then hinder. With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
+    "(The theorem holds for $u_\\varepsilon$ too. LayerNorm is centring, then this division, and the linear map before $u_\\varepsilon$ can do the centring.)": centring_before_the_division,
+    "With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
     "More starts find one: at depth 4, one of 128 networks fits them with the learning rate 0.03 (see below for a smaller rate). So for at least one of the four sets of labels a fitting network exists, but training rarely finds it.": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,

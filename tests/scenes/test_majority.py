@@ -508,7 +508,7 @@ CLAIMS = {
     f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
     f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
     "Again no seed gets to 99 %.": for_longer,
-    "So few seeds say little: LayerNorm's own losses differ by up to 0.167 from seed to seed, but its mean loss differs from that of every other norm by 0.090 at most.": few_seeds,
+    "So few seeds say little: from seed to seed LayerNorm's losses differ by up to 0.167, more than its mean loss differs from the mean loss of any other norm (0.090 at most).": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "The network does not know the order of the tokens, only how often each of the 20 classes occurs.": the_task,

@@ -335,7 +335,7 @@ CLAIMS = {
     "with two layers it has 25 weights in all": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, along an arc 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level. Take a straight line that falls, over the whole run, from the largest logarithm of the loss to the smallest: in a plateau the logarithm falls at most half as steeply, on average. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
+    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level. Suppose that over the whole run the logarithm of the loss fell evenly, from its largest value to its smallest. In a plateau it falls at most half as fast as that, on average. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "We counted the points that turn by more than 90° on a sphere: 12 per 100 steps of a drop, 1 per 100 steps of a plateau (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
     r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: the sheet then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,
@@ -346,7 +346,7 @@ CLAIMS = {
     "The whole plane would cover half of the sphere; our finite sheet covers less.": less_than_half,
     "The plane misses the sphere, as it does with 6 of the 32 seeds. So all points are on one side of it, and half of "
     "the answers are wrong.": before_training,
-    "For 796 steps the share of correct answers has stayed near 78 %. In less than a third of that time it now rises to 98.5 %, and the loss halves.": while_it_learns,
+    "For 796 steps the share of correct answers has stayed near 78 %. From here it rises to 98.5 % in less than a third of that time, and the loss halves.": while_it_learns,
     "the loss has a peak near step 3,600. What is that? A short relapse, not a plateau or a drop. The loss jumps from 0.01 to 0.88, where the gradient is longer than anywhere else in the run. It is back below 0.1 after 12 steps.": the_peak,
     "During the drop the 20 marked points have passed near the origin and swung around the sphere, by more than 90°.": the_fold,
     "In the network that you see first, the length of the gradient has the median 0.05 on the plateau, and reaches 2.7 in the drop after it.": the_gradient,
