@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -78,10 +79,11 @@ def wsgi() -> Flask:
     return server
 
 
-def serve(host: str | None, port: int | None, path: str = "") -> None:
+def serve(host: str | None, port: int | None, path: Callable[[], str] = lambda: "") -> None:
     """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
 
-    host, port: where to listen; None for those of the setting BIND. path: the path in the printed address.
+    host, port: where to listen; None for those of the setting BIND. path: returns the path in the printed
+    address; it is called when the server listens, so that nothing is stored if it cannot.
     """
     try:
         log_level = settings.read(os.environ).log_level
@@ -103,7 +105,7 @@ def serve(host: str | None, port: int | None, path: str = "") -> None:
     except KeyboardInterrupt:
         return
     shown = f"[{host}]" if ":" in host else host  # an IPv6 address in a URL
-    print(f"Normscape is on http://{shown}:{port}/{path}  (Ctrl+C stops it)", flush=True)
+    print(f"Normscape is on http://{shown}:{port}/{path()}  (Ctrl+C stops it)", flush=True)
     if notice := full_bundle_notice():
         print(f"normscape: {notice}", file=sys.stderr)
     threading.Thread(target=runs.expire, args=[threading.Event()], daemon=True).start()

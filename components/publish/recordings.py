@@ -196,10 +196,12 @@ def _model(asked: argparse.Namespace, serve: Callable[..., None]) -> None:
 
     settings.check_storage(os.environ)
     found = opened(asked.file)
-    if not isinstance(found, Digest):
-        found = digest(found, _counting(len(found.norms)))
-    key = recordings.kept(found, client="")
-    serve(asked.host, asked.port, recordings.page_of(key))
+
+    def path() -> str:
+        shown = found if isinstance(found, Digest) else digest(found, _counting(len(found.norms)))
+        return recordings.page_of(recordings.kept(shown, client=""))
+
+    serve(asked.host, asked.port, path)
 
 
 def _rows(found: Recording) -> list[TableRow]:

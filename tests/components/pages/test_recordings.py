@@ -5,6 +5,7 @@ line.
 import csv
 import io
 import json
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -198,7 +199,22 @@ def test_the_command_line_names_the_page_that_shows_it(client, tmp_path, monkeyp
     monkeypatch.setattr("normscape.app.serve", lambda *asked: served.append(asked))
     app.main(["model", str(tmp_path / "mine.safetensors"), "--port", "8123"])
     ((host, port, path),) = served
-    assert (host, port) == (None, 8123) and client.get(f"/{path}").status_code == 200
+    assert (host, port) == (None, 8123) and client.get(f"/{path()}").status_code == 200
+
+
+def test_a_recording_is_not_stored_if_the_port_is_in_use(tmp_path, monkeypatch):
+    recording().save(tmp_path / "mine.safetensors")
+    stored = []
+    monkeypatch.setattr(runs, "keep", lambda *asked, client: stored.append(asked))
+    monkeypatch.setattr("components.web.stills.draw_cards", lambda: None)
+    monkeypatch.setattr(
+        "components.web.serve.listen", lambda _, host, port: socket.create_server((host, port))
+    )
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = ["--host", "127.0.0.1", "--port", str(taken.getsockname()[1])]
+        with pytest.raises(SystemExit, match="the port is in use"):
+            app.main(["model", str(tmp_path / "mine.safetensors"), *address])
+    assert not stored
 
 
 DIGEST = to_file_of_digest(digest(recording(), vectors=5))
