@@ -11,8 +11,9 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
     """Write a file atomically: a temporary file beside it is renamed to `path` when it is complete.
 
     If this fails or is interrupted, a file that was there before stays as it was, and the temporary file is
-    removed. A link is followed. A device, such as /dev/null, is written to directly. data: bytes, or a text,
-    which is encoded as UTF-8. Raises OSError with the name `path`.
+    removed. A link is followed. Two kinds of files are written to directly: a device, such as /dev/null, and a
+    file that cannot be replaced, because its folder is not writable; a failure then leaves part of `data` in
+    it. data: bytes, or a text, which is encoded as UTF-8. Raises OSError with the name `path`.
     """
     data = data.encode() if isinstance(data, str) else data
     try:
@@ -32,6 +33,10 @@ def _write(target: Path, data: bytes) -> None:
         if target.exists():
             shutil.copymode(target, part)
         part.replace(target)
+    except PermissionError:
+        if not target.exists():
+            raise
+        target.write_bytes(data)
     finally:
         with suppress(OSError):
             part.unlink()

@@ -49,14 +49,16 @@ def path_argument(text: str) -> Path:
 def check_output(path: Path) -> None:
     """Raise CommandFailed if no file can be written to `path`; to be called before long work.
 
-    That is so if it is a folder, or if its folder is missing or not writable.
+    That is so if it is a folder, or if its folder is missing, or if neither the folder nor an existing file is
+    writable. A link is followed, as by `write_whole`.
     """
-    folder = path.absolute().parent
+    target = Path(os.path.realpath(path))
+    folder = target.parent
     if not folder.is_dir():
         raise CommandFailed(f"{path}: there is no folder {folder}")
-    if path.is_dir():
+    if target.is_dir():
         raise CommandFailed(f"{path} is a folder: name the file to write")
-    if not os.access(folder, os.W_OK):
+    if not os.access(folder, os.W_OK) and not os.access(target, os.W_OK):
         raise CommandFailed(f"{path}: the folder {folder} is not writable")
 
 

@@ -149,6 +149,25 @@ def test_an_export_that_fails_leaves_the_older_file(tmp_path, capsys, monkeypatc
     assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
 
 
+def test_a_file_is_written_in_place_if_its_folder_is_not_writable(tmp_path, capsys, monkeypatch):
+    out, new = tmp_path / "a.svg", tmp_path / "b.svg"
+    out.write_text("older")
+    real = Path.write_bytes
+
+    def write(path, data):
+        if path != out:
+            raise PermissionError(13, "Permission denied")
+        return real(path, data)
+
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) == out)
+    monkeypatch.setattr(Path, "write_bytes", write)
+    app.main(["export", "fold", "--out", str(out)])
+    assert out.read_text().startswith("<svg")
+    said, code = ended(capsys, "export", "fold", "--out", str(new))
+    assert code == 2 and said.endswith(f": {new}: the folder {tmp_path} is not writable\n")
+    assert list(tmp_path.iterdir()) == [out]
+
+
 @pytest.mark.parametrize("arguments", ["list", "--help", "export --help"])
 def test_a_full_disk_or_a_closed_pipe_behind_stdout_gives_no_traceback(arguments):
     command = [sys.executable, "-m", "normscape", *arguments.split()]
