@@ -284,9 +284,15 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether a text field is shown for these choices: it needs a server, so the static site omits these."""
+    """Whether a text field is shown for these choices: it needs a server, so the static site omits these.
+
+    What a stop of the tour shows is there nevertheless, without the field, with the default text.
+    """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
-    return any(str(chosen[name]) in some for name, some in asked)
+    return any(
+        chosen[name] in some and all(stop.state.get(name) != chosen[name] for stop in scene.text.tour)
+        for name, some in asked
+    )
 
 
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
@@ -382,8 +388,8 @@ def scene_page(
 def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P | None:
     """The line below a scene's controls that names what its text may mention, but needs a server.
 
-    This is training, opening a recording, and each option for which the reader types a text. None if the
-    scene has nothing of this. choices: the result of `offered`.
+    This is training, opening a recording, and typing a text, with the option for which the reader types it.
+    None if the scene has nothing of this. choices: the result of `offered`.
     """
     there = {each["name"]: each["options"] for each in choices}
     missing = [
@@ -392,6 +398,11 @@ def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P 
         if isinstance(choice, Choice)
         for value, label in choice.options.items()
         if value not in there[choice.name]
+    ]
+    missing += [
+        f"type {choice.label} of your own"
+        for choice in scene.choices
+        if isinstance(choice, Typed | Sentence) and choice.when and choice.when[1][0] in there[choice.when[0]]
     ]
     missing += ["train your own network"] if scene.training else []
     missing += ["open a recording of your own model"] if scene.slug == recordings.SCENE.slug else []

@@ -57,6 +57,14 @@ def test_the_first_choices_are_there_in_all_combinations(scene):
 
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
+def test_every_stop_of_a_tour_is_there(scene):
+    keys = {key(scene, chosen) for chosen in site.variants(scene)}
+    for stop in scene.text.tour:
+        chosen = {c.name: c.parse(stop.state.get(c.name, str(c.default))) for c in scene.choices}
+        assert key(scene, chosen) in keys, stop.title
+
+
+@pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_one_change_of_any_choice_is_there(scene):
     made = list(site.variants(scene))
     keys, usual = {key(scene, chosen) for chosen in made}, {c.name: str(c.default) for c in scene.choices}
@@ -164,7 +172,7 @@ def test_a_wrong_address_of_the_imprint_is_named(tmp_path, monkeypatch, capsys, 
 
 
 NEEDS = {
-    "block": "choose “a trained model” (weights)",
+    "block": "type 4 to 8 characters of your own",
     "language": "choose “My own sentence” (sentence)",
     "spiral": "choose “my own points” (data) and train your own network",
     "model": "open a recording of your own model",
