@@ -197,7 +197,7 @@ def out_at_the_top():
 
 
 CLAIMS = {
-    r"A number divided by its own size is a step from −1 to 1.": two_numbers,
+    "Divide a number by its own size, and −1 or 1 is left: a step at 0.": two_numbers,
     "$x/|x|$ is $1$ or $-1$. These two numbers are the unit sphere of a line: all its points at distance 1 from the origin.": two_numbers,
     r"The brown line is the tangent at 0. It reaches the height 1 at $x = \sqrt\varepsilon$, at the small ring.": the_tangent,
     r"the rise between $x - h$ and $x + h$, divided by $2h$, with $h = 10^{-6}$.": measured_over_two_h,

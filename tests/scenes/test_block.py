@@ -355,7 +355,7 @@ CLAIMS = {
     "along $𝟏 = (1, 1, 1, 1)$, is left out.": the_shapes,
     "with 16 numbers between them": the_shapes,
     "two matrices, $W_1$ and $W_2$": the_shapes,
-    "The curves below are the 16 numbers between the two matrices": the_shapes,
+    "The curves below show the 16 numbers between the two matrices": the_shapes,
     "**q, k, v**: three matrices": the_shapes,
     "With two **heads** the coordinates of $q$, $k$ and $v$ are cut into two blocks; each has its own weights, and the two sums stand": two_heads,
     "every copy has length $\\sqrt d = 2$ and height 0": the_sphere,

@@ -310,6 +310,6 @@ CLAIMS = {
     "But the lowest point is at $x = -1/t$, not at 0: for a $t$ just above 1 it is a rather cold day. One threshold separates extreme days from typical ones only if the shift $t$ is well above 1 or, with a stretch, well above $a$;": what_a_fold_tells,
     r"Why are angles halved at $t = 1$? The three points $(0, 0)$, $(1, 0)$ and $(x + 1, y)$ form a triangle with two sides of length 1. Its angle at $(1, 0)$ is $180° - \theta$, so the other two are $\theta/2$ each": why_halved,
     r"How large must $t$ be for the dip to be less than 0.01 deep? $1 - \sqrt{1 - 1/t^2} < 0.01$ means $1/t^2 < 1 - 0.99^2 = 0.0199$, so $t > 7.09$. (The slider ends at 3, where the dip is 0.057 deep.)": how_deep,
-    r"Near $|t| = 1$ a small step of the weight carries some points from one side of the circle to the other, while others hardly move.": the_jump,
+    "Near $|t| = 1$ a small step of $t$ carries some points from one side of the circle to the other, while others hardly move.": the_jump,
     "The points stand at equal angles on the circle. Nothing has moved yet, and the activation curve is a diagonal:": evenly_around,
 }

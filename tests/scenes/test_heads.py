@@ -603,8 +603,8 @@ CLAIMS = {
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The shadows lie in four dimensions, but the picture has only three: it leaves out the height along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
-    "That is, it subtracts from each vector the mean of its four numbers. Take the shorter semi-axes of the two ellipses, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, of length 1.41. Their means are ½, so $\\frac12 (1, 1, -1, -1)$ and its negative are left. In the picture these two lie on one line and have length 1.": one_direction,
-    "Two arrows show the parts of the followed point in heads 1 and 2, and at **sum** lead on to the point itself.": lambda: (
+    r"That is, it subtracts from each vector the mean of its four numbers. This distorts the ellipses. Their shorter semi-axes, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, are 1.41 long and at right angles to each other. Without their mean ½ they are $\frac12 (1, 1, -1, -1)$ and its negative: in the picture they are 1 long, and lie on one line.": one_direction,
+    "Two arrows show the parts of the followed point in heads 1 and 2. At **sum** the second arrow begins where the first ends, and leads to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
     "the score of each point as a key, in heads 1 and 2.": of_two_heads,
@@ -613,7 +613,7 @@ CLAIMS = {
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,
     r"**Four axes, three dimensions, two on the sphere.** The four numbers of a point on the sphere satisfy two equations: they sum to 0, and their squares sum to 4. Both equations connect the heads. Within a block of two axes no equation is left: the block sees a filled ellipse, with semi-axes 2 and $\sqrt{2}$.": semi_axes,
-    r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction where the axes of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
+    r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction in which all coordinates of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
     "Because of the two equations the sphere has two dimensions less than the whole space, as anonymous authors (2025) say, but a head of at most $d - 2$ axes": two_less,
     r"The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. A grey ring combines parts of different points. All such sums together fill a body of four dimensions. With two heads and no overlap, they can lie at any distance from 0 to $\sqrt 8 = 2.83$ from the origin (with the height along $𝟏$), not only at distance 2. The 160 rings of the picture lie at distances from 0.76 to 2.67.": all_sums,
     "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. A triangle leaves 75 % of an axis to its own head, a squared sine 82 %. A query meant for head 1 then has scores in head 2, too. With triangles they are a ninth as large, because a score contains a head's share twice": soft,
@@ -637,7 +637,7 @@ CLAIMS = {
     "The test found no sign of that in our five.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,
     "So on average over many trainings, a shuffle of LayerNorm's output costs the same within one head and across several.": renumbered_training,
-    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head, where no axis does, costs 0.62. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
+    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head, where no axis does, costs 0.62. So with queries the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
     "### Shuffled within a single head Another picture: the cost of shuffles within a single head. Each row is one of six places in the first layer of a trained model": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,

@@ -207,8 +207,7 @@ def a_small_patch_hardly_bends():
 
 
 CLAIMS = {
-    "A deeper network can imitate a shallower one as closely as we like, because a norm hardly bends a small enough "
-    "patch of the plane.": a_small_patch_hardly_bends,
+    "A deeper network can imitate a shallower one as closely as we like, because a norm hardly bends the sheet if the linear map before it makes the sheet very small.": a_small_patch_hardly_bends,
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
