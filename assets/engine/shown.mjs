@@ -13,6 +13,10 @@ import { same } from "./time_slices.mjs";
 /** @import { Moment, Stages } from "./engine.mjs" */
 /** @import { Mark, Row } from "./recipe.d.ts" */
 
+/** The factors by which axes are wider than their ranges when their names begin to fade, and when the names
+ * are gone; as in components/language/recipe.py. */
+const NAMES_FADE = [6, 8];
+
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} the points that each mark showed last,
  * and the inputs from which they were computed */
 const lastPoints = new WeakMap();
@@ -138,8 +142,13 @@ export function valuesOf(mark, moment) {
 /** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
  * `fade` has one factor for each stage; after the last factor it stays. Between stages it is interpolated
  * linearly; for labels, in two halves: those that disappear are gone before others appear in the same place.
- * @param {Mark} mark @param {number} progress the position between stages, in stages */
-export function opacityOf({ opacity, fade, draws }, progress) {
+ * Names of axes also fade when the axes are much wider than usual: the names would be at one place. @param
+ * {Mark} mark @param {number} progress the position between stages, in stages @param {number} [widening] the
+ * factor by which the axes of the mark's view are wider than their ranges */
+export function opacityOf({ opacity, fade, draws, role }, progress, widening = 1) {
+  const [fading, gone] = NAMES_FADE;
+  if (draws === "labels" && role === "axis" && widening > fading)
+    opacity *= Math.max(0, (gone - widening) / (gone - fading));
   if (!fade) return opacity;
   const k = Math.min(Math.floor(progress), fade.length - 1);
   const [before, after] = [fade[k], fade[Math.min(k + 1, fade.length - 1)]];

@@ -21,17 +21,18 @@ const chosenOf = new WeakMap();
  * rest; only frames at rest have hover texts @returns {Frame[]} one for each view
  */
 export const framesOf = (moment, rest) =>
-  moment.recipe.views.map((view) =>
-    Object.assign(
+  moment.recipe.views.map((view) => {
+    const zoom = zoomOf(view, moment.progress, moment.params);
+    return Object.assign(
       view.layers.map((mark) => ({
         points: pointsOf(mark, moment),
-        opacity: opacityOf(mark, moment.progress),
+        opacity: opacityOf(mark, moment.progress, zoom[0]),
         values: valuesOf(mark, moment),
         text: rest && hasHoverTexts(mark, moment) ? hoverTextsOf(mark, moment) : undefined,
       })),
-      { zoom: zoomOf(view, moment.progress, moment.params) },
-    ),
-  );
+      { zoom },
+    );
+  });
 
 /** Whether a mark's points have hover texts: if a click on a point follows (selects) it, or if a click has
  * another effect and the points have labels. @param {Mark} mark @param {Moment} moment */

@@ -214,11 +214,13 @@ def figure(
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = _base_layout() | {"paper_bgcolor": "var(--paper)"}
     width = 1 / len(recipe.views)
-    for n, view in enumerate((view.at(progress, params) for view in recipe.views), 1):
+    for n, own in enumerate(recipe.views, 1):
+        view = own.at(progress, params)
         template = templates(recipe, view)
         domain = [width * (n - 1), width * n]
         for mark, trace in zip(view.layers, template["data"], strict=True):
             filled = (_heat_map if mark.draws in ("field", "cells") else _filled)(view, mark, trace, moment)
+            filled["opacity"] = own.opacity_of(mark, progress, params)
             place = {"scene": f"scene{n}"} if view.dims == 3 else {"xaxis": f"x{n}", "yaxis": f"y{n}"}
             data.append(filled | place)
         if view.dims == 3:
@@ -232,7 +234,6 @@ def figure(
 
 def _filled(view: View, mark: Mark, trace: dict[str, Any], at: Moment) -> dict[str, Any]:
     out = trace | dict(zip("xyz", mark.points(at).T.tolist(), strict=False))
-    out |= {"opacity": mark.opacity_at(at.progress)}
     if color_of(mark) is None:
         return out
     values = mark.values(at).tolist()
@@ -254,7 +255,7 @@ def _heat_map(view: View, mark: Any, trace: dict[str, Any], at: Moment) -> dict[
     if mark.draws == "cells":
         x, y = mark.points(at)[: mark.columns, 0], mark.points(at)[:: mark.columns, 1]
     smooth = {"zsmooth": "best" if mark.draws == "field" else False}
-    shown = {"opacity": mark.opacity_at(at.progress), "hoverinfo": "skip", "name": trace["name"]}
+    shown = {"hoverinfo": "skip", "name": trace["name"]}
     return {"type": "heatmap", "x": x.tolist(), "y": y.tolist(), "z": z.tolist(), **smooth, **scale, **shown}
 
 

@@ -80,8 +80,8 @@ def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int,
     A 2D view is clipped to the rectangle of its axes, with BLEED_PX more on each side.
     """
     x, y, *room = box
-    view = view.at(state.progress, state.params)
-    size = paper(view, (room[0], room[1]))
+    axes = view.at(state.progress, state.params)
+    size = paper(axes, (room[0], room[1]))
     w, h = (min(whole, part + 2 * BLEED_PX) for whole, part in zip(room, size, strict=True))
     left, top = x + (room[0] - w) / 2, y + (room[1] - h) / 2
     place = f'x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h:.1f}"'
@@ -90,7 +90,7 @@ def _panel(recipe: Recipe, view: View, state: State, at: Moment, box: tuple[int,
         zoom = fitting([each.flat for each in drawn], size)
         drawn = zoomed(drawn, zoom)
     layers = "".join(layers_of(recipe, drawn, size))
-    counts = _counts(recipe, view, state.camera, drawn, size, zoom)
+    counts = _counts(recipe, axes, state.camera, drawn, size, zoom)
     return f'<svg {place} viewBox="{-w / 2:.1f} {-h / 2:.1f} {w:.1f} {h:.1f}">{layers}{counts}</svg>'
 
 
@@ -218,11 +218,11 @@ def moment(recipe: Recipe, state: State) -> Moment:
 
 def seen(view: View, state: State, at: Moment, size: Size) -> list[Drawn]:
     """The marks of a view that are visible in a state, projected and in the order in which to draw them."""
-    drawn, camera, view = [], state.camera or view.camera, view.at(state.progress, state.params)
-    far = middle(view, camera)
+    drawn, camera, axes = [], state.camera or view.camera, view.at(state.progress, state.params)
+    far = middle(axes, camera)
     for mark in view.layers:
-        if (opacity := mark.opacity_at(state.progress)) > 0:
-            flat, away = project(view, mark.points(at), camera, size)
+        if (opacity := view.opacity_of(mark, state.progress, state.params)) > 0:
+            flat, away = project(axes, mark.points(at), camera, size)
             drawn.append(Drawn(mark, at, opacity, flat, away, far))
     return sorted(drawn, key=lambda each: DRAWING_ORDER[each.mark.draws])
 

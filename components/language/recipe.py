@@ -63,6 +63,7 @@ __all__ = [
 ]
 
 WIDE_ASPECT = 1.5  # width over height: a first view at least this wide takes the whole width of the figure
+NAMES_FADE = 6.0, 8.0  # factors by which axes are longer than `ranges` when their names fade, and are gone
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # possible columns of a table
 
 
@@ -181,9 +182,24 @@ class View:
         params: the values of the parameters; None for the defaults. Between two stages, axes that become
         wider do so in the first half of the way, and axes that become narrower in the second half.
         """
+        zoom = self._zoom(progress, params)
+        return self.moved(zoom[0], zoom[1:]) if len(zoom) else self
+
+    def opacity_of(self, mark: Mark, progress: float, params: Params | None = None) -> float:
+        """The opacity of one of the view's marks at a position between stages. params: as in `at`.
+
+        Names of axes fade when the axes are much longer than `ranges`: the names would be at one place.
+        """
+        opacity, (fading, gone) = mark.opacity_at(progress), NAMES_FADE
+        if mark.draws == "labels" and mark.role == "axis" and len(zoom := self._zoom(progress, params)):
+            opacity *= float(np.clip((gone - zoom[0]) / (gone - fading), 0, 1))
+        return opacity
+
+    def _zoom(self, progress: float, params: Params | None) -> Array:
+        """The zoom at a position between stages, as a row of `zooms`; empty if the axes never change."""
         more = np.array([each.at(params) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
-            return self
+            return np.empty(0)
         rows = np.array(self.zooms) if self.zooms else np.full_like(more[0], identity_zoom(self.dims))
         if len(more):
             rows[:, 0] *= more[:, :, 0].max(0)
@@ -192,8 +208,8 @@ class View:
         here, there = rows[k], rows[min(k + 1, len(rows) - 1)]
         past = progress - k
         times = min(2 * past, 1) if there[0] > here[0] else max(2 * past - 1, 0)
-        times, *by = here + np.array([times] + [past] * self.dims) * (there - here)
-        return self.moved(times, by)
+        zoom: Array = here + np.array([times] + [past] * self.dims) * (there - here)
+        return zoom
 
     def moved(self, times: float, by: Sequence[float]) -> View:
         """A copy without zooms, whose axes are `times` as long and have their centre moved by `by`."""

@@ -286,7 +286,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a text field is shown for these choices: it needs a server, so the static site omits these.
 
-    What a stop of the tour shows is there nevertheless, without the field, with the default text.
+    If a stop of the tour has them, the site has them too, without the field, with its default text.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(

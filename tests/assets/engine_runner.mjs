@@ -30,6 +30,7 @@ import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
+import { framesOf } from "../../assets/player/frames.mjs";
 import { State } from "../../assets/player/state.mjs";
 import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
@@ -108,6 +109,13 @@ const answers = {
       };
     });
   },
+  /** For each (params, progress): the opacities of all marks, in the frame of each view. */
+  opacities: ({ recipe, cases }) =>
+    cases.map(([params, progress]) => {
+      const [stages, at] = [engine.stages(recipe, params), engine.positions(recipe, params, progress)];
+      const frames = framesOf({ recipe, stages, at, params, progress, followed: 0 }, false);
+      return frames.map((frame) => frame.map(({ opacity }) => opacity));
+    }),
   /** The names of the loose clouds (whose points may move at different times), and the progress and positions
    * of their points during a leg of the animation in which later points start later, by `lag`. */
   scattered({ recipe, leg, lag }) {

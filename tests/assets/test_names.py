@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.drawing.figure import figure
 from components.drawing.projection import project
+from components.drawing.still import svg
 from components.language.packing import packed
 from components.language.recipe import View, Wider, identity_zoom
+from components.language.scene import scenes
+from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node
 
 RNG = np.random.default_rng(4)
@@ -91,6 +95,25 @@ def test_axes_end_where_python_has_them(node, zooms, wider, dims):
             np.testing.assert_allclose(
                 got, view.at(progress, {"a": a, "b": b}).ranges, rtol=1e-12, atol=1e-12
             )
+
+
+def test_names_of_axes_are_gone_where_they_would_be_at_one_place(node):
+    """Without a norm the tokens of `depth` go a hundred times as far. With small branches they do not."""
+    recipe = recipe_of(scenes()["depth"], norm="none")
+    cases = [({"gain": gain}, stage / 2) for gain in (0.2, 1, 2) for stage in range(25)]
+    found = node.ask("opacities", recipe=packed(recipe), cases=cases)
+    for (params, progress), opacities in zip(cases, found, strict=True):
+        for view, got in zip(recipe.views, opacities, strict=True):
+            want = [view.opacity_of(mark, progress, params) for mark in view.layers]
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+    view = recipe.views[0]
+    (names,) = (mark for mark in view.layers if mark.draws == "labels")
+    own = [view.opacity_of(names, stage, {"gain": gain}) for gain, stage in ((1, 3), (1, 12), (0.2, 12))]
+    assert own == [1, 0, 1]
+    states = [state_of(scenes()["depth"], {"norm": "none", "progress": k}) for k in ("3", "12")]
+    assert ["x₁" in svg(recipe, state) for state in states] == [True, False]
+    shown = {trace.opacity for trace in figure(recipe, progress=12).data if trace.mode == "text"}
+    assert shown == {0}
 
 
 pixel = st.floats(0, 400, width=32)  # as those of points are
