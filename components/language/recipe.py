@@ -182,8 +182,10 @@ class View:
         params: the values of the parameters; None for the defaults. Between two stages, axes that become
         wider do so in the first half of the way, and axes that become narrower in the second half.
         """
-        zoom = self._zoom(progress, params)
-        return self.moved(zoom[0], zoom[1:]) if len(zoom) else self
+        if not len(zoom := self._zoom(progress, params)):
+            return self
+        times, *by = zoom
+        return self.moved(times, by)
 
     def opacity_of(self, mark: Mark, progress: float, params: Params | None = None) -> float:
         """The opacity of one of the view's marks at a position between stages. params: as in `at`.
