@@ -375,7 +375,7 @@ CLAIMS = {
     "through the two matrices and the GELU between them": the_shapes,
     "For *e*, 10 of the 16 numbers between the matrices were negative. After GELU the sum of these 10 is about a tenth of what it was.": negative,
     "How many of the other five change? - all five - only *e*, beside it - * none": none_moves,
-    "when the last one is removed: 0, in every digit.": in_the_browser,
+    "when the last one is left out altogether: 0, in every digit.": in_the_browser,
     "Set “scale of x” to 0.1. The number below the picture is larger than at 2.": small,
     r"$\varepsilon = 0.00001$. When the tokens are 10 times as small, $\varepsilon$ is 100 times as large relative to": small,
     "In the block of the tour the arrow of the first branch changes by 0.009 at most": small,

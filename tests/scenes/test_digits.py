@@ -183,7 +183,7 @@ CLAIMS = {
     "for several functions between the layers of 32 neurons. Thick lines are the medians of three seeds, thin ones go from the worst seed to the best.": wide_layers,
     "**Ten caps.** The output layer gives each digit a number, its logit, which is a linear function of the point. The answer is the digit with the largest logit. On the sphere each logit is largest in one direction.": ten_digits,
     "There is little room: of any ten directions in three dimensions, some two are at most about 66° apart.": ten_caps,
-    r"With last layers of 32 neurons, compare the network with $u_\varepsilon$ and the one with *nothing* between its layers. The table says how many more of the 360 test pictures $u_\varepsilon$ classifies correctly (medians of three seeds): | depth | 1 | 2 | 3 | 4 | | --- | --- | --- | --- | --- | | more pictures correct | −1 | 1 | 7 | 5 |": beside_nothing,
+    r"Give the last hidden layer 32 neurons as well. Then compare the network with $u_\varepsilon$ and the one with *nothing* between its layers. The table says how many more of the 360 test pictures $u_\varepsilon$ classifies correctly (medians of three seeds): | depth | 1 | 2 | 3 | 4 | | --- | --- | --- | --- | --- | | more pictures correct | −1 | 1 | 7 | 5 |": beside_nothing,
     r"With last layers of 32 neurons, $u_\varepsilon$ is ahead of tanh at no depth, and ahead of ReLU only at depths 3 and 4. <details> <summary>Three neurons": beside_tanh_and_relu,
     r"With last layers of three neurons $u_\varepsilon$ is ahead of tanh at every depth except depth 3": beside_tanh_and_relu,
     "is ahead of tanh at every depth except depth 3, and from depth 2 on ahead of the network with *nothing* between its layers (medians of three seeds).": beside_nothing,

@@ -637,7 +637,7 @@ CLAIMS = {
     "The test found no sign of that in our five.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,
     "So on average over many trainings, a shuffle of LayerNorm's output costs the same within one head and across several.": renumbered_training,
-    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head, where no axis does, costs 0.62. So with queries the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
+    "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head costs 0.62, and there no axis leaves its head. So with queries the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
     "### Shuffled within a single head Another picture: the cost of shuffles within a single head. Each row is one of six places in the first layer of a trained model": within_one,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,

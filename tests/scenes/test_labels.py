@@ -213,7 +213,7 @@ CLAIMS = {
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
     "In the table, more layers help at first and then hinder. This is clear with 8 points, and less clear with 16.": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
-    "With enough layers of three neurons a network can separate them, but training often does not find it.": first_more_then_fewer,
+    "With enough layers of three neurons a network can separate them, but training often does not find such a network.": first_more_then_fewer,
     "The network has three neurons a layer": width,
     "In the end a plane separates the two answers": width,
     "the best of eight starts": drawn_at_random,

@@ -555,6 +555,6 @@ CLAIMS = {
     "leads by at least 6 tokens": our_setup,
     "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines in the graph.": even_shares,
     "Its median over the seeds is the highest of the four norms, far above LayerNorm's.": the_other_norm,
-    "The loss falls as fast as with LayerNorm, and the angle to 𝟏 has hardly changed.": as_long,
+    "The loss falls as fast as with LayerNorm, and the angle to 𝟏 is hardly different from that before training.": as_long,
     "the lines in the graph are ragged": ragged,
 }

@@ -387,7 +387,7 @@ CLAIMS = {
     "but the gradient at all 16 tokens together does not.": of_all_tokens,
     "At the start that gradient is 1.25 times as long as at the end, and 99.9 % of its square belongs to the first token (medians of 20 seeds).": of_all_tokens,
     "has 0.93 for post-LN in place of 1.25. That scene measures the effect on all tokens at the end, not on the last alone, and has 12 blocks, with LayerNorm.": of_the_depth_scene,
-    "no weight is larger than 0.063 (median), hardly more than 1/16.": alike,
+    "no weight is larger than 0.063 (median), hardly more than 1/16, the weight of each token if all have the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,
     "It turns fast in the first blocks and slowly in the last. It ends 77° from its start.": fast_then_slow,

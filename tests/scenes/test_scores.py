@@ -480,7 +480,7 @@ CLAIMS = {
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
-    "The expected number is 13.0. One head has these 64 coordinates; in all 512 coordinates the number is practically 0.": a_dozen,
+    "The expected number is 13.0. The whole vector has 512 coordinates, in eight heads of 64; in the whole vector the number is practically 0.": a_dozen,
     "A head has 8 of 64 coordinates, here centred by themselves. One random key in ten is within 60° of $q$; without centring it is one in twelve.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     r"it gives every vector the length $\sqrt{d_k}$, so the score of two normalised vectors is": whole_vectors,
