@@ -653,6 +653,15 @@ def test_runs_of_massive_vectors_are_labelled_where_there_is_room():
     assert list(cloud.labels) == ["dimension 0: layers 1 to 2"]
 
 
+@pytest.mark.parametrize("name", ["smollm2", "minilm"])
+def test_the_label_of_a_run_stands_on_no_norm_in_a_narrow_view(name):
+    recipe = recipe_of(SCENE, recording=name)
+    labels, norms = recipe.cloud("massive names"), recipe.cloud("solid 0").points
+    for (x, y), text in zip(labels.points, labels.labels, strict=True):
+        wide = np.abs(norms[:, 0] - x) < strips.LARGEST_CHARACTER_WIDTH * len(text) / 2
+        assert not (wide & (np.abs(norms[:, 1] - y) < strips.BRACKET)).any()
+
+
 @pytest.mark.parametrize("norm, other", [(1, 0), (31, 6), (61, 12)])
 def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, other):
     """SmolLM2 has 61 RMSNorms and MiniLM 13 LayerNorms. Both reach the same stage together."""

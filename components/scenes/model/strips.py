@@ -244,8 +244,9 @@ def escaped(text: str) -> str:
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    Its label is that dimension; the label of the longest run also names the layers. A label that would
-    overlap the label of the longest run is left out; its bracket remains.
+    Its label is that dimension; the label of the longest run also names the layers. A label that is wider
+    than its bracket keeps off a higher norm beside the run. A label that would overlap the label of the
+    longest run is left out; its bracket remains.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()
@@ -261,6 +262,11 @@ def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
             leftmost = ORIGIN[0] + CHARACTER_WIDTH * len(name) / 2
             middle = min(max(middle, leftmost), RIGHT - LARGEST_CHARACTER_WIDTH * len(name) / 2)
         else:
+            half_label, around = LARGEST_CHARACTER_WIDTH * len(name) / 2, [-np.inf, *y, -np.inf]
+            if around[run.first] > up:  # the norm before the run
+                middle = max(middle, a + half_label)
+            if around[run.last + 2] > up:  # the norm after it
+                middle = min(middle, b - half_label)
             right, above = np.abs(np.subtract((middle, up + BRACKET), places[0]))
             if right < CHARACTER_WIDTH * len(names[0] + name) / 2 and above < 2 * BRACKET:
                 continue  # the two labels would overlap
