@@ -8,7 +8,7 @@ import pytest
 from components.language.scene import scenes
 from components.scenes.cone import SCENE
 from components.scenes.cone.layers import FLAT
-from components.scenes.cone.sheet import HEIGHT, LONGEST, RADIUS
+from components.scenes.cone.sheet import AROUND, HEIGHT, LONGEST, RADIUS
 from components.training.recipes import recipe_of
 from geometry import u_eps
 from geometry.sheets import plane_sheets, sphere_preimages
@@ -62,6 +62,13 @@ def test_the_rim_is_where_the_decision_changes(axis, opening):
     sheet = stages("sheet", axis=axis, opening=opening)[0]
     x = sheet[:, :3]
     np.testing.assert_allclose(sheet[:, 3], x @ n / np.linalg.norm(x, axis=1) - level, atol=TRACK)
+
+
+def test_the_edge_of_the_sheet_is_a_line_so_that_no_name_crosses_it():
+    recipe = recipe_of(SCENE)
+    assert any(mark.cloud == "edge" and mark.draws == "line" for mark in recipe.views[0].layers)
+    for edge, sheet in zip(stages("edge"), stages("sheet"), strict=True):
+        np.testing.assert_array_equal(edge, sheet[-AROUND:, :3])
 
 
 def a_cone():

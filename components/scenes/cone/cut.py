@@ -35,7 +35,7 @@ ANGLES = np.arange(0.0, 181.0)  # degrees at which cosines are exact; between th
 
 
 def cut() -> Recipe:
-    moving, marks = split(*unit_sphere(), cone_part(), scored_sheet(), rim(), plane_part())
+    moving, marks = split(*unit_sphere(), cone_part(), scored_sheet(), sheet_edge(), rim(), plane_part())
     field, above = view_from_above()
     side_clouds, side_marks = split(*side_view())
     return Recipe(
@@ -185,6 +185,12 @@ def scored_sheet() -> Part:
         Cloud("sheet", sheet_grid(), Pipeline((Normalize(groups=((0, 1, 2),)),)), place),
         Sheet("sheet", "hyperplane", rows(np.eye(3, 4)), grid=(RINGS, AROUND), color=color, opacity=0.55),
     )
+
+
+def sheet_edge() -> Part:
+    """The edge of the sheet, which names of marks do not cross, as they do not cross any line."""
+    edge = sheet_grid()[-AROUND:]
+    return draw("edge", Line, "axis", SHOW, edge, steps=NORM.steps, size=1.5, opacity=0.5)
 
 
 def plane_part() -> Part:
