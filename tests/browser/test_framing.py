@@ -136,3 +136,11 @@ def test_names_never_meet_and_the_legend_is_short(page, slug):
             for k, (a, b, c, d) in enumerate(view["names"]):
                 assert left - 1 <= a and top - 1 <= b and c <= right + 1 and d <= bottom + 1
                 assert all(c <= u or w <= a or d <= v or x <= b for u, v, w, x in view["names"][:k])
+
+
+def test_the_legend_of_shears_map_has_one_row_on_a_small_desk(page):
+    """The map is low there, and each further row of its legend makes it lower."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    visit(page, "/shear")
+    rest(page)
+    assert page.evaluate(NAMES)[2]["rows"] == 1

@@ -110,7 +110,7 @@ def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
     formula puts the points.
     """
     now, before = rows(plane), rows(plane, stage=0)
-    some, ways = range(0, 37 * len(halves), 2), "a point's path"
+    some, ways = range(0, 37 * len(halves), 2), "a path"
     found, look = ((f"{k} grid", *HALVES[k]) for k in halves), {"size": 3, "opacity": 0.8}
     grids = [x for name, _, role, dash in found for x in lines({name: role}, now, SHAPES, dash=dash, **look)]
     return (
