@@ -120,6 +120,11 @@ def test_the_first_row_of_the_table_says_what_it_measures(variant):
     assert all(" " not in row[-1] for row in others)
 
 
+def test_the_menu_and_the_formula_name_the_same_length():
+    assert "‖x−μ𝟏‖²" in CONVENTIONS["bare"]
+    assert r"\lVert x - \mu 𝟏 \rVert^2" in recipe_of(SCENE, convention="bare").formula
+
+
 def test_the_menu_names_the_convention_of_pytorch():
     torch = pytest.importorskip("torch")
     functional = torch.nn.functional

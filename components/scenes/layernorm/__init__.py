@@ -4,7 +4,7 @@ from components.language.scene import Choice, Scene, Typed, Whole
 from components.scenes.layernorm.build import DEFAULT_VECTORS, TYPED_OR_WORKED, build
 
 POINTS = {"gaussian": "Gaussian cloud", "lattice": "Lattice", "ring": "Ring"}
-CONVENTIONS = {"pytorch": "√(σ²+ε), PyTorch", "std": "σ+ε", "bare": "√(‖x−μ‖²+ε)"}
+CONVENTIONS = {"pytorch": "√(σ²+ε), PyTorch", "std": "σ+ε", "bare": "√(‖x−μ𝟏‖²+ε)"}
 
 SCENE = Scene(
     __name__,
