@@ -32,12 +32,13 @@ class Refused(Exception):
     """Raised when the queue is full; the message says why."""
 
 
-# --- what a page does; everything raises StoreUnavailable
+# --- what a page does; every function may raise StoreUnavailable
 
 
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
-    """Queue a training and return its ticket. Ends an earlier training of the same owner. Raises Refused.
+    """Queue a training, end an earlier one of the same owner, and return the ticket.
 
+    Raises Refused if the queue is full; the earlier training then goes on.
     address: the client's address. The settings limit the trainings of one address, and those that wait.
     Outcomes older than OUTCOME_SECONDS are deleted.
     """
@@ -46,18 +47,19 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
         if key.startswith("end:") and time.time() - json_object(data).get("at", 0.0) > OUTCOME_SECONDS:
             forget(key.removeprefix("end:"))  # a late poll or heartbeat may have stored its key again
             SIGNS.delete(key)
-    others = active()
-    for name in [name for name, other in others.items() if other["owner"] == owner]:
-        finish(name, REPLACED)
-        del others[name]
-    if sum(other["waits"] for other in others.values()) >= limits.waiting_trainings:
+    trainings = active()
+    others = [training for training in trainings.values() if training["owner"] != owner]
+    if sum(other["waits"] for other in others) >= limits.waiting_trainings:
         raise Refused(f"{limits.waiting_trainings} trainings are waiting already")
-    if sum(other["address"] == address for other in others.values()) >= limits.client_trainings:
+    if sum(other["address"] == address for other in others) >= limits.client_trainings:
         raise Refused(f"{limits.client_trainings} trainings of this address are under way")
+    for name, training in trainings.items():
+        if training["owner"] == owner:
+            finish(name, REPLACED)
     ticket, number = secrets.token_hex(16), TRAININGS.next_number()
     _poll(ticket, seen=NOTHING, stop=False, look={})
-    training = {"order": order, "owner": owner, "address": address, "number": number}
-    TRAININGS.set(ticket, json.dumps(training).encode())
+    entry = {"order": order, "owner": owner, "address": address, "number": number}
+    TRAININGS.set(ticket, json.dumps(entry).encode())
     return ticket
 
 

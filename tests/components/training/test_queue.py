@@ -112,6 +112,17 @@ def test_a_person_has_one_training_and_an_address_a_few(trainings):
         join(trainings, "ten")
 
 
+@pytest.mark.parametrize("limit", ["waiting", "address"])
+def test_a_refused_order_leaves_the_earlier_training_of_the_same_person_as_it_was(trainings, limit):
+    mine = join(trainings, "me", "home")
+    take()
+    for k in range(MAX_WAITING if limit == "waiting" else MAX_PER_ADDRESS):
+        join(trainings, str(k), str(k) if limit == "waiting" else "school")
+    with pytest.raises(Refused):
+        join(trainings, "me", "school")
+    assert mine in trainings.active() and ask(trainings, mine) is None
+
+
 def test_a_page_that_is_closed_frees_its_place(trainings):
     gone, here = join(trainings, "a"), join(trainings, "b")
     trainings.close(gone)
