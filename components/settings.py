@@ -182,7 +182,12 @@ def bind(environment: Mapping[str, str]) -> tuple[str, int]:
 
 
 def _number(environment: Mapping[str, str], name: str, default: Number, least: float, most: float) -> Number:
-    """The value of the variable `name`, a whole number if `default` is one. Raises WrongSetting."""
+    """The value of the variable `name`, a whole number if `default` is one; `default` if unset or empty.
+
+    Raises WrongSetting for a number outside `least` … `most`, and for any text but 1 to 4 digits. Unless the
+    number must be whole, a decimal point and 1 to 4 further digits may follow. There may be no sign and no
+    exponent.
+    """
     kind, text = type(default), environment.get(name) or str(default)
     digits = "[0-9]{1,4}" if kind is int else r"[0-9]{1,4}(\.[0-9]{1,4})?"
     if not re.fullmatch(digits, text) or not least <= kind(text) <= most:

@@ -23,11 +23,11 @@ class Swing:
 
 
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
-    """The normalisation layer at which most points turn by more than SIDE_CHANGE_DEGREES.
+    """The normalisation layer at which the largest number of points turn by more than SIDE_CHANGE_DEGREES.
 
-    If several layers have equally many such points, it is the first, because points that turn on one sphere
-    also arrive turned at the next. If no point turns so far, it is layer 1, with no points. None for a
-    network without normalisation.
+    If several layers have equally many such points, it is the first of these layers, because points that
+    turn on one sphere also arrive turned at the next. If no point turns so far, it is layer 1, with no
+    points. None for a network without normalisation.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):

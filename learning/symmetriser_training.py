@@ -46,7 +46,10 @@ def learned(
 
 
 def _cut(slopes: Sequence[torch.Tensor]) -> None:
-    """Scale each seed's gradient down, in place, if its length exceeds MAX_GRADIENT_LENGTH."""
+    """Scale each seed's gradient down, in place, if its length exceeds MAX_GRADIENT_LENGTH.
+
+    The first axis of each tensor in `slopes` is the seed. The length is that over all tensors together.
+    """
     length = sum((slope.flatten(1) ** 2).sum(1) for slope in slopes) ** 0.5
     for slope in slopes:
         slope *= (MAX_GRADIENT_LENGTH / length.clamp(min=MAX_GRADIENT_LENGTH)).reshape(

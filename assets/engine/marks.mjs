@@ -361,11 +361,12 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
   return out;
 }
 
-/** For each of `count` lengths low, low + step, …: Σ exp(length·(score − own)) over all scores. Each term
- * follows from the one before by a multiplication, instead of an exponential function. This is a separate
- * function because V8 discarded the compiled code in every frame when it stood inside another function.
- * @param {Float64Array} scores @param {number} own the score of the followed point @param {number} low @param
- * {number} step @param {number} count */
+/** The sum Σ exp(length·(score − own)) over all scores, for each of `count` lengths of the query: low,
+ * low + step, … For each score, one length's term is the term before times a constant factor, so `exp` is
+ * called only twice. This loop is a function of its own because V8, the engine of Chrome, discarded the
+ * loop's compiled code in every frame when it was part of `weightsAlong`. @param {Float64Array} scores for a
+ * query of length 1 @param {number} own the score of the followed point @param {number} low @param {number}
+ * step @param {number} count */
 function exponentials(scores, own, low, step, count) {
   const sums = new Float64Array(count);
   for (let k = 0; k < scores.length; k++) {

@@ -14,18 +14,21 @@ import { dot } from "./vectors.mjs";
 /** @import { Measure } from "./recipe.d.ts" */
 /** @import { Certificate } from "./selection.mjs" */
 
-/** @type {WeakMap<Float64Array[], Map<number, ReturnType<typeof fates>>>} results of `fatesOf`: for the
- * stages of a cloud, by the index of the layer's step */
+/** @type {WeakMap<Float64Array[], Map<string, ReturnType<typeof fates>>>} results of `fatesOf`: for the
+ * stages of a cloud, by the index of the layer's step and the basis */
 const gated = new WeakMap();
 
-/** The fate of each point of a cloud under a ReLU layer, and the rank of its linear piece, as `fates` returns
- * them. The layer is the affine step at the index `before`, followed by max(·, 0); the points lie on a circle
- * or sphere in the space that the rows of `basis` span. @param {{before: number, basis: Packed}} only @param
- * {string} name @param {Moment} moment */
+/** What a ReLU layer does to each point of a cloud, as `fates` in gates.mjs returns it: the point's fate
+ * (whether other points have the same image) and the rank of its linear piece; and `highest`, a bound of the
+ * ranks. The layer is the affine step at the index `before`, followed by max(·, 0); its matrix may not be
+ * another cloud (`Of`). The points lie on a circle or sphere in the space that the rows of `basis` span.
+ * @param {{before: number, basis: Packed}} only @param {string} name the cloud's name @param {Moment} moment
+ */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const cloudStages = stages[name];
   const n = sizeOf(recipe, name);
-  const found = gated.get(cloudStages)?.get(before);
+  const key = `${before} ${basis.shape} ${basis.dtype} ${basis.bdata}`;
+  const found = gated.get(cloudStages)?.get(key);
   if (found) return found;
   const from = cloudStages[before];
   const [m, d] = basis.shape;
@@ -35,13 +38,13 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
     for (let k = 0; k < m; k++)
       for (let j = 0; j < d; j++) x[i * m + k] += along[k * d + j] * from[i * d + j];
   const next = fates(layer(cloudOf(recipe, name), before, basis, params), x, cloudStages[before + 1], n);
-  gated.set(cloudStages, (gated.get(cloudStages) ?? new Map()).set(before, next));
+  gated.set(cloudStages, (gated.get(cloudStages) ?? new Map()).set(key, next));
   return next;
 }
 
 /** W and b of the affine step at the index `before`, in coordinates with respect to an orthonormal basis of a
- * subspace. @param {Cloud} cloud @param {number} before @param {Packed} basis @param {Record<string, number>}
- * params */
+ * subspace. Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud} cloud
+ * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);

@@ -22,21 +22,21 @@ export function scratch(length, x) {
   return benches[k].subarray(0, length);
 }
 
-/** The inputs and joined outputs of branches: three arrays for each nesting depth. @type {Float64Array[]} */
+/** Scratch arrays for steps with branches, three for each nesting depth: desk 3·depth is for the input of the
+ * branches, and the two after it are for their joined output. @type {Float64Array[]} */
 export const desks = [];
 
-/**
- * The first `length` numbers of the k-th scratch array for branches, which grows as needed.
- * @param {number} k @param {number} length
- */
+/** The first `length` numbers of desk k (see `desks`). A desk that is too short is replaced, and its contents
+ * are lost; otherwise the numbers are those written last, which need not be 0. @param {number} k @param
+ * {number} length */
 export function desk(k, length) {
   if (!(desks[k]?.length >= length)) desks[k] = new Float64Array(length);
   return desks[k].subarray(0, length);
 }
 
 /** The numbers of x in an array that the next steps do not overwrite: x itself, or, if x lies in a buffer
- * that later steps overwrite (a bench), its copy in the kept buffer k (a desk). @param {Float64Array} x
- * @param {number} k */
+ * that later steps overwrite (a bench), its copy on desk k (see `desks`). @param {Float64Array} x @param
+ * {number} k */
 export function onDesk(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);

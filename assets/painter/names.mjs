@@ -138,9 +138,12 @@ function dense(at) {
   return Float32Array.from(out);
 }
 
-/** Reserve room below a view for all entries of its legend, up to a limit, so that the figure keeps its size
- * when entries are shown or hidden later. Returns the legend's entries (`rows`), and the largest height in
- * pixels that the legend may have (`most`). @param {HTMLElement} legend */
+/** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
+ * figure keeps its size when titles are moved or hidden later. Only titles that an earlier view's legend
+ * shows too are hidden. A legend of one row always has room; for more rows the view gets a bottom padding, of
+ * the height of the rows, up to a limit. Returns this limit in pixels (`most`), and the legend's entries
+ * (`rows`): the element `item`, the index `l` of its mark, whether the title may stand beside the mark
+ * (`movable`), and whether it is hidden as said (`repeated`). @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,

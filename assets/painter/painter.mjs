@@ -191,7 +191,8 @@ export class Panel {
 
   /** Copy the current frame onto another canvas, with its top left corner at (x, y). @param
    * {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {CanvasImageSource[]}
-   * images the images that the method `images` returned */
+   * images what the method `images` resolved to. It takes time, so callers await it once; `copy` then draws
+   * without delay, also frame after frame */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);

@@ -1,6 +1,7 @@
 // @ts-check
 /** The parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are rebuilt for
- * each new recipe, except for the tour, and for panels that can show its views (see `fit` in mount.mjs). */
+ * each new recipe, except for the tour, and for the panels if they can show the views of the new recipe (see
+ * `fit` in mount.mjs). */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";

@@ -162,6 +162,8 @@ def _view(view: View, recipe: Recipe, names: list[str]) -> None:
             f"a camera of {len(view.camera)} numbers",
             "take its position, or its position and the point that it looks at",
         )
+    if view.dims == 3 and len(view.camera) == 6 and not view.ranges:
+        refuse(where, "a camera with a target, and no ranges", "give it ranges, or a camera of three numbers")
     if view.edge:
         check_known(where, "cloud", view.edge, names)
     for k, mark in enumerate(view.layers):

@@ -135,7 +135,8 @@ class View:
 
     layers     the marks
     ranges     one (low, high) for each display axis; if empty, they are computed from what the view shows,
-               and of `camera` only the direction is used (`components.language.framing`)
+               and `camera` has three numbers, of which only the direction is used
+               (`components.language.framing`)
     axes       titles of the axes; if there are none, the axes have no tick labels either
     equal      whether all axes have the same scale
     strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
@@ -154,9 +155,9 @@ class View:
     wider      for `reaching`: the zooms that follow sliders, one entry for each slider or pair. If several
                apply at once, the largest factor counts, and the offsets add up
     between    for `reaching`: for each parameter, by name, values between the ends of its slider for which
-               the axes are fitted too. With any, sliders may also narrow axes that `zooms` widen
-    together   for `reaching`: pairs of parameters that are 0 by default, and for which the axes are also
-               fitted when both are at their upper ends, because one moves points farther if the other does
+               the axes are fitted too. If there are any, sliders may also narrow axes that `zooms` widen
+    together   for `reaching`: pairs of parameters that are 0 by default, each of which moves points farther
+               if the other one does too; the axes are also fitted with both at their upper ends
     """
 
     name: str

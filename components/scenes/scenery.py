@@ -1,4 +1,4 @@
-"""Helpers for scenes: guides (axes, spheres, …), the followed (selected) point, views, sliders.
+"""Helpers for scenes: guides (axes, spheres, …), the followed (selected) point, steps, views.
 
 A *part* is a cloud (set of points) with the marks that draw it, or only marks for another part's cloud.
 `split` separates the clouds, which a recipe needs, from the marks, which its views need.
@@ -245,7 +245,7 @@ def angle(x: Array, title: str = "") -> Color:
     return Color("cyclic", -np.pi, np.pi, np.arctan2(x[:, 1], x[:, 0]), title=title)
 
 
-# --- steps that sliders move
+# --- entries and steps, most of which sliders change
 
 
 def slider(name: str) -> Entries:
@@ -303,9 +303,9 @@ def space(
 ) -> View:
     """A 3D view. Its axes are fitted to what it shows, or fixed by `reach`.
 
-    With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes.
-    `reaching` says whether the axes are also fitted at the ends of the sliders; `between` and `together` give
-    further slider values at which they are fitted.
+    With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes. Of
+    `camera`, three numbers, only the direction counts. `reaching` says whether the axes are also fitted at
+    the ends of the sliders; `between` and `together` give further slider values at which they are fitted.
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(

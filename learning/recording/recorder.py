@@ -1,9 +1,10 @@
 """Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
-The sample is uniform (reservoir sampling: each vector draws a random number, and the smallest are kept). All
-norms draw the same random numbers, so norms that see the same tokens keep the same ones. A module that a
-forward pass calls several times, like the single layer of ALBERT, gets a row for each call. A compiled model
-runs uncompiled while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
+The sample is uniform (reservoir sampling: each vector draws a random number, and the vectors with the
+smallest numbers are kept). All norms draw the same random numbers, so norms that see the same tokens keep the
+vectors of the same tokens. If a forward pass calls a module several times, like the single layer of ALBERT,
+each call has an entry of its own in the recording: `path#1`, `path#2`, … A compiled model runs uncompiled
+while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ROOT_PATH = "model"  # the path of a norm that is the whole model
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 PROGRESS_BAR_CHARACTERS = 30
 VECTOR_METADATA_BYTES = 40  # bytes that a vector takes besides its coordinates
-MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass; each call has its own row
+MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass; each has its own entry in the recording
 Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
 Place = tuple[str, int]  # the path of a norm, and the number of its call in a pass, from 1
 Contributions = Callable[

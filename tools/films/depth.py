@@ -1,4 +1,4 @@
-"""Measure stacks of untrained transformer blocks, for the scene depth."""
+"""Measure stacks of untrained transformer blocks, for the scene `depth`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def depth() -> None:
 
     size       the root mean square of the residual stream, before the first block and after each block
     turn       the angle by which each block turns a token's vector, in degrees, averaged over tokens
-    gradient   for each stack of the first 1 to BLOCKS blocks: ‖∂⟨r, output⟩/∂stream‖/‖r‖ with respect to the
-               stream before the first block and after each block; r is random, of the output's shape
+    gradient   BLOCKS lists. The n-th is about a stack of only the first n blocks, and has n + 1 numbers:
+               ‖∂⟨r, output⟩/∂stream‖/‖r‖, first with respect to the stack's input, then with respect to the
+               residual stream after each of its blocks; r is random, of the output's shape
     spread     [smallest, largest] over draws: of the size after the last block, and of the whole stack's
                gradient with respect to its input
     """

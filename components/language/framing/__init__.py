@@ -61,7 +61,9 @@ def _placed(view: View, center: Array, half: Array) -> View:
     """A copy of the view whose picture shows the box from `center` − `half` to `center` + `half`.
 
     The ranges of a 2D view are this box. Those of a 3D view are larger by the factor BOX_TO_PICTURE, so that
-    points outside the picture are not cut off, and the camera moves to the standard distance.
+    points outside the picture are not cut off, and the camera moves to the standard distance. (It looks at
+    the centre of the box: `components.language.checks` refuses a view without ranges whose camera has a
+    target.)
     """
     larger = BOX_TO_PICTURE if view.dims == 3 else 1
     ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))

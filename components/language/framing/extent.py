@@ -41,9 +41,9 @@ class ViewExtent:
 
     @cached_property
     def first(self) -> Array:
-        """The outermost points, as the scene opens, of the visible marks that count for the axes.
+        """The outermost points as the scene opens: those of the visible marks that count for the axes.
 
-        If there are none, two points instead: (−1, −1, …) and (1, 1, …).
+        If there are no such points, (−1, −1, …) and (1, 1, …) instead.
         """
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])

@@ -79,7 +79,7 @@ class GuideShortener:
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The extent of a guide at the given stages, as a share of the largest allowed extent."""
+        """The largest of a guide's `_excesses` at the given stages: above 1, the guide must be shortened."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -87,7 +87,7 @@ class GuideShortener:
         return max(float(np.nanmax(some, initial=0)) for some in each)
 
     def _point_excesses(self, mark: Mark, view: View, stage: int) -> Array:
-        """The extent of each point of a guide's cloud at a stage, divided as in `_excess`: (N, 1)."""
+        """The `_excesses` (N, 1) of the points of a guide's cloud at a stage."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return _excesses(mark, view.at(stage), shown)[:, None]
 
@@ -96,9 +96,11 @@ class GuideShortener:
 
 
 def _excesses(mark: Mark, view: View, points: Array) -> Array:
-    """Distances (N,) of a guide's points from the middle of the picture, divided by the largest allowed ones.
+    """How far a guide's points are from the middle of the picture, divided by this module's limits: (N,).
 
-    The distance is the larger of |x| and |y|.
+    It is the largest of |x|/limit, −y/limit and y/top, where x and y are in halves of the picture's side.
+    `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` is the same, but in 3D it is
+    MAX_LABEL_TOP for labels and MAX_LINE_TOP for lines.
     """
     label = mark.draws == "labels"
     limit = MAX_LABEL_RADIUS if label else MAX_GUIDE_RADIUS

@@ -20,7 +20,8 @@ HALF_VIEW_TANGENT = np.tan(np.radians(22.5))  # half the width of Plotly's field
 def eye(camera: Sequence[float]) -> tuple[float, ...]:
     """The position of a camera that keeps the direction of `camera`, moved to the standard distance.
 
-    The unit is the side of the 3D box, and the origin is the centre of this box.
+    The unit is the side of the 3D box, and the origin is the centre of this box. If `camera` has six numbers,
+    the last three, the point that it looks at, are ignored.
     """
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())
@@ -57,14 +58,19 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
     return flat / HALF_VIEW_TANGENT, depth
 
 
-def middle_and_width(points: Array, fraction: float) -> tuple[Array, float]:
-    """The centre and side of a square for 2D axes, of which the points take the share `fraction`."""
+def center_and_side(points: Array, fraction: float) -> tuple[Array, float]:
+    """The centre (2,) and the side of a square around the points, for the axes of a 2D view.
+
+    The larger extent of the points, in width or in height, is the share `fraction` of the side.
+    """
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """The target and distance of a camera for which the points take the share `fraction` of the picture.
+    """The target (3,) and distance of a camera for which points take the share `fraction` of the picture.
+
+    The share is that of their larger extent, in width or in height, in the side of the picture.
 
     The points are in camera coordinates: right, up, towards the camera. Let a point be r units to the right
     of the target, and c units nearer to the camera. It appears at r/(distance − c)/tan, where tan is the

@@ -20,8 +20,8 @@ from components.language.framing.boxes import (
 )
 from components.language.framing.extent import ViewExtent
 from components.language.framing.paper import (
+    center_and_side,
     eye_basis,
-    middle_and_width,
     on_paper,
     target_and_distance,
     target_of,
@@ -66,7 +66,8 @@ def stage_zooms(
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     """The zooms that follow sliders: one `Wider` for each slider that moves points out of the view.
 
-    Then one for each pair in `View.together`. As offsets add up, its offsets lack those of the two sliders.
+    Then one for each pair in `View.together`. Offsets of zooms that apply at once add up, so those of the two
+    sliders are subtracted from the pair's.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
@@ -129,10 +130,12 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom that keeps the points `held` within the axes. It applies on top of `usual`, the stage's zoom.
+    """The zoom that, together with the stage's zoom `usual`, keeps the points `held` inside the picture.
 
-    The identity zoom if the points are within the axes already, or if `held` is empty. In a view with
-    `between`, the axes may also narrow.
+    The factors of the two zooms are multiplied, and their offsets added. The result is the identity zoom if
+    the points are inside the picture already, or if `held` is empty. In a view with `between` the axes
+    narrow, though not below `View.ranges`, if `usual` widens them and the points take less than
+    MIN_STAGE_FRACTION of the picture.
     """
     if not held:
         return identity_zoom(view.dims)
@@ -143,35 +146,36 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
     if max(-first.min(), last.max()) <= 1 and not small:
         return identity_zoom(view.dims)
     low, high = np.array(view.ranges, float).T
-    middle, width = _middle_and_width(extent, view, (points - (low + high) / 2) / (high - low))
-    width = max(width, min(scale, 1.0) if view.between else scale)
-    return _row(width / scale, middle * (high - low) - offset)
+    center, side = _center_and_side(extent, view, (points - (low + high) / 2) / (high - low))
+    side = max(side, min(scale, 1.0) if view.between else scale)
+    return _row(side / scale, center * (high - low) - offset)
 
 
-def _middle_and_width(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
-    """The centre and the width of axes such that the points take at most MOVED_FRACTION of the picture.
+def _center_and_side(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
+    """The centre and the length of axes such that the points take at most MOVED_FRACTION of the picture.
 
-    The unit of `scaled`, and of the result, is the length of the current axes.
+    The unit of the points `scaled` (N, dims), and of both results, is the length of the axes in
+    `View.ranges`.
     """
     if view.dims == 2:
-        return middle_and_width(scaled, MOVED_FRACTION)
+        return center_and_side(scaled, MOVED_FRACTION)
     target, distance = target_and_distance(scaled @ extent.basis.T, MOVED_FRACTION)
-    middle, width = target @ extent.basis, distance / float(np.linalg.norm(view.camera))
-    return middle, max(width, 2 * float(np.abs(scaled - middle).max()))
+    center, side = target @ extent.basis, distance / float(np.linalg.norm(view.camera))
+    return center, max(side, 2 * float(np.abs(scaled - center).max()))
 
 
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
     """The zoom that centres the points and lets them take the share `fraction` of the picture.
 
-    The points become smaller than that if the points `spheres` would take more than MIN_SPHERE_FRACTION.
+    Their share becomes smaller if otherwise the points `spheres` would take more than MIN_SPHERE_FRACTION.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low
     scaled = (points - (low + high) / 2) / side
     if view.dims == 2:
-        middle, scale = middle_and_width(scaled, fraction)
-        own = middle_and_width(spheres / side, MIN_SPHERE_FRACTION)[1] if len(spheres) else 0
-        return max(scale, own), middle * side
+        center, scale = center_and_side(scaled, fraction)
+        own = center_and_side(spheres / side, MIN_SPHERE_FRACTION)[1] if len(spheres) else 0
+        return max(scale, own), center * side
     eye, target = np.array(view.camera[:3]), target_of(view.camera)
     far = float(np.linalg.norm(eye - target))
     basis = eye_basis((eye - target) / far)

@@ -1,4 +1,4 @@
-"""Recipe of the block scene: one pre-LN transformer block, with two branches that add to the residual stream.
+"""Recipe of the scene `block`: one pre-LN transformer block, whose two branches add to the residual stream.
 
 The tokens have four coordinates. The picture shows the three-dimensional hyperplane Σx = 0: the projection of
 the stream to it, and LayerNorm's results before the gain, which lie in it.
@@ -43,7 +43,8 @@ LAYERS = {str(k): f"layer {k}" for k in range(1, 5)}
 TEXT, MIN_TOKENS = "the keys", 4
 NAMES = "abcdefgh"  # labels of the random tokens
 D, INNER = 4, 16  # widths of the stream, and of the hidden layer between W₁ and W₂
-MAX_LETTER_REACH = 4.0  # half width of the picture up to which letters are raised above their points
+MIN_REACH = 2.6  # least value of `reach_of`
+MAX_LETTER_REACH = 4.0  # letters are raised above their points in proportion to `reach_of`, up to this value
 SHOW = hyperplane_basis(D)
 STAGES = ("x", "centre", "sphere", "γ, β", "q, k, v", "Σ p v", "Wₒ", "add", "LN₂", "MLP", "add")
 SPHERE, GAIN, QKV, OUT, ADD, NORM, MLP, LAST = 2, 3, 4, 6, 7, 8, 9, 10  # numbers of stages
@@ -298,7 +299,7 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
     branch, values, show = branch_of(block), values_of(block), rows(SHOW)
     updates = arrows("update", block, block.first, (), ADD)
     seconds = arrows("second", block, block.second, (added(*block.first),), LAST)
-    reach = size(stream, branch)
+    reach = reach_of(stream, branch)
     n = len(block.points)
 
     def during(*stages: int, dim: float = 0.0) -> list[float]:
@@ -336,16 +337,16 @@ def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
     return *show[:2], replace(show[2], offset=height)
 
 
-def size(stream: Cloud, branch: Cloud) -> float:
-    """Half the width of the picture.
+def reach_of(stream: Cloud, branch: Cloud) -> float:
+    """The largest coordinate in the picture, in absolute value, of stream and branch; at least MIN_REACH.
 
-    With the default sliders it contains all tokens before the last stage. At the last stage, some may be
-    outside.
+    It is taken with the default sliders, over all stages but the last. The lengths of axes and arrowheads,
+    and the height of letters above their points, are in proportion to it. The view is framed by its contents.
     """
     values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
     each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]
     far = max(float(np.abs(x[:, :D] @ SHOW.T).max()) for x in each)
-    return max(far, 2.6)
+    return max(far, MIN_REACH)
 
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Recipe of the scene "cone": the norm as a central projection, for one of three questions.
+"""Recipe of the scene `cone`: the norm as a central projection, for one of three questions.
 
 cut      which points does a plane separate after the norm? (`cut.py`)
 line     to which curves does the norm map a straight line and a bent line? (`lines.py`)

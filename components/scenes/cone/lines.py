@@ -49,21 +49,26 @@ def lines() -> Recipe:
 # --- the two lines
 
 
-def two_ways() -> np.ndarray:
-    """Points (N, 3) of a path: (t, 1, 0) with t from 1 to 0, then (t, 0, 1) with t from 0 to 1."""
+def two_halves() -> np.ndarray:
+    """Points (t, a, b) of a line for `to_edge`, from edge to edge: (N, 3).
+
+    (a, b) says in which half of the line a point is. In the first, (1, 0), t falls from 1 to 0; in the
+    second, (0, 1), t rises from 0 to 1.
+    """
     t = np.linspace(0, 1, 81)
-    there, back = np.ones_like(t), np.zeros_like(t)
-    return np.concatenate([np.stack([t, there, back], -1)[::-1], np.stack([t, back, there], -1)[1:]])
+    one, zero = np.ones_like(t), np.zeros_like(t)
+    return np.concatenate([np.stack([t, one, zero], -1)[::-1], np.stack([t, zero, one], -1)[1:]])
 
 
-def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
-    """(t, a, b) ↦ a point of the sheet between `start` (2,), where t = 0, and the edge, where t = 1.
+def to_edge(directions: Entries, start: Entries) -> tuple[Step, ...]:
+    """(t, a, b) ↦ a point (3,) of the sheet: above `start` (2,) if t = 0, on the edge if t = 1.
 
-    The direction from `start` to the edge is the matrix `ways` (2, 3) times (t, a, b). In a direction u of
-    length 1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
+    The pair (a, b) is (1, 0) or (0, 1), as in `two_halves`. It selects the second or the third column of the
+    matrix `directions` (2, 3), whose first column is 0: the direction from `start` to the edge. In a
+    direction u of length 1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
     """
     same = Pipeline(())
-    direction = Pipeline((Affine(ways), Normalize()))
+    direction = Pipeline((Affine(directions), Normalize()))
     along = Pipeline((Product([(1, 3), (2, 4)]), Affine([[-1.0, -1]])))
     root = Pipeline(
         (Product([(5, 5), (3, 3), (4, 4)]), Affine([[1.0, -1, -1]], [RADIUS**2]), Pointwise("sqrt"))
@@ -84,12 +89,15 @@ def to_edge(ways: Entries, start: Entries) -> tuple[Step, ...]:
 
 
 def straight() -> tuple[Step, ...]:
-    """Steps that map the path of `two_ways` to the line x₁ = a on the sheet; the slider "a" moves it."""
+    """Steps that map the points of `two_halves` to the line x₁ = a on the sheet; a is a slider."""
     return to_edge(Entries([[0.0, 0, 0], [0, -1, 1]]), Entries([0.0, 0], {"a": [1.0, 0]}))
 
 
 def bent() -> tuple[Step, ...]:
-    """Steps that map the path of `two_ways` to a bent line, whose slope changes from 0 to w at (u, v)."""
+    """Steps that map the points of `two_halves` to a bent line on the sheet.
+
+    At the kink (u, v), the slope of the line changes from 0 to w. All three are sliders.
+    """
     return to_edge(
         Entries([[0.0, -1, 1], [0, 0, 0]], {"w": [[0.0, 0, 0], [0, 0, 1]]}),
         Entries([0.0, 0], {"u": [1.0, 0], "v": [0, 1.0]}),
@@ -105,8 +113,8 @@ def lines_in_space() -> list[Part]:
     sheet, one, other = "the sheet", "a straight line", "a bent line"
     return [
         draw("sheet", Sheet, "hyperplane", SHOW, sheet_grid(), sheet, steps=norm, grid=grid, opacity=0.25),
-        draw("line", Line, "input", SHOW, two_ways(), one, place=straight(), steps=norm, size=6),
-        draw("bent line", Line, "other", SHOW, two_ways(), other, place=bent(), steps=norm, size=6),
+        draw("line", Line, "input", SHOW, two_halves(), one, place=straight(), steps=norm, size=6),
+        draw("bent line", Line, "other", SHOW, two_halves(), other, place=bent(), steps=norm, size=6),
     ]
 
 

@@ -184,6 +184,6 @@ def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
 
 
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
-    """The mean and the standard deviation, over models, of the costs that `means` returns, as text."""
+    """The mean cost of a `kind` of shuffle at a `place`, as "mean ± standard deviation" over the models."""
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""Recipe of the scene norms: the same points after two normalisation layers, and what each layer averages.
+"""Recipe of the scene `norms`: the same points after two normalisation layers, and what each layer averages.
 
 Most of these layers divide the coordinates into k blocks of m = d/k. They may subtract the mean of each
 block, and they scale each block to length √m. So the points land on a product of k spheres. If that is a
@@ -146,7 +146,10 @@ def pipeline(norm: str, x: np.ndarray) -> Pipeline:
 
 
 def apply(norm: str, x: np.ndarray) -> np.ndarray:
-    """The points x normalised by the library's own function; BatchNorm as in training."""
+    """The points x (n, d), normalised by a function of `geometry.norms` with ε = 0.
+
+    BatchNorm is computed as in training, WeightNorm with g = 1.5, and DyT with α = 1; sliders have no effect.
+    """
     cut = x.reshape(len(x), blocks(norm, x.shape[1]), -1) if NORMS[norm].blocks else x
     return NORMS[norm].apply(cut).reshape(x.shape)
 

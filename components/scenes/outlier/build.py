@@ -1,6 +1,8 @@
-"""Recipe of the outlier scene: one number is added to x₁ of all points, then a norm is applied.
+"""Recipe of the scene `outlier`: one coordinate of all points is made huge, then a norm is applied.
 
-With the choice "smollm2" the points are recorded vectors of a language model.
+A slider gives the number that is added to x₁ of random points. With the choice "smollm2" the points are
+instead recorded vectors of a language model, and a slider multiplies their huge coordinate x₅₀₇
+(`recorded.py`).
 
 For LayerNorm with d = 3 the direction 𝟏 points up in the picture. With d = 4 the picture shows the hyperplane
 Σx = 0.

@@ -113,7 +113,8 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
     """The step that moves all tokens from their start to the time of the slider "time".
 
-    On the way it turns single tokens to the directions that readers have set for them (`put`).
+    A reader can drag a token to another direction (`put`): at the time of that move, the flow turns this
+    token there.
     """
     puts = [put(names) for names in slots(d)]
     return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)

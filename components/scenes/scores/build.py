@@ -1,4 +1,4 @@
-"""The recipe of the scene scores: dot products of random queries q and keys k, also called scores.
+"""The recipe of the scene `scores`: dot products of random queries q and keys k, also called scores.
 
 It shows their distribution, the softmax weights that they give, and the angles between q and k.
 """
@@ -49,7 +49,7 @@ SCORE_SPAN, SCORE_BINS = (-12.0, 12.0), 48  # the outermost bins collect all sco
 FLAT, SOLID, KEY_ROWS = rows(np.eye(2)), rows(np.eye(3)), rows(KEY)
 # Rows that place (sine, cosine) of an angle to q on the visible side of the sphere.
 PROBE_ROWS = np.array([[0.9, 0], [0.44, 0], [0, 1]])
-FRONT_POINT = (0.9, 0.1)  # the first two coordinates of a point in front
+FRONT_POINT = (0.9, 0.1)  # the first two coordinates of a key in the middle of the sphere's visible half
 MILLION = 1e6
 Law = Callable[[np.ndarray], np.ndarray]
 Laws = Sequence[Law | None]  # the density at each stage, where there is one
@@ -78,9 +78,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def typical(drawn: Cloud, d: int) -> int:
-    """Index of a pair (q, k) to follow at first: a key in front of the sphere, and a typical score.
+    """Index of the pair (q, k) to follow at first: its key is in sight, and its score is typical.
 
-    On the sphere, without correlation, its score is about one standard deviation.
+    In sight: on the half of the sphere that faces the camera, near FRONT_POINT. Typical: about one standard
+    deviation. Both are meant at the stage `on the sphere`, for ρ = 0.
     """
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))

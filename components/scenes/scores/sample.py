@@ -21,7 +21,8 @@ Array = np.ndarray
 Steps = tuple[Step, ...]
 STAGES = ("q and k", "centred", "on the sphere")
 RHO = np.linspace(0, 1, 101)
-SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())  # rows that read the six numbers of `seen_by_q`
+# rows that read the six numbers that `seen_by_q` computes for a pair
+SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())
 
 
 def pairs(n: int, d: int, *, seed: int) -> Array:
@@ -58,7 +59,11 @@ def _two(x: Array) -> Array:
 
 
 def loaded(shared: str, d: int) -> int:
-    """Index of the coordinate to which the shared number g is added: 0 for the one along 𝟏, 1 for w."""
+    """Index of the coordinate to which the shared number g is added: 0, along 𝟏, or 1, along w.
+
+    `shared` is "one" if g is added to all components (𝟏), or "across" if it is added to half of them and
+    subtracted from the other half (w). For d = 1 there is no w.
+    """
     return 0 if shared == "one" or d == 1 else 1
 
 
@@ -82,20 +87,21 @@ def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[in
 def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, Steps, Steps]:
     """For each stage the steps that lead to it: none; centring; centring and then scaling to length √d.
 
-    vectors: for each vector in a point, the indices of its coordinates, of which the first is along 𝟏. size:
-    the number of a point's coordinates.
+    A point can consist of several vectors, such as q and k. vectors: for each of them, the indices of its
+    coordinates, of which the first is along 𝟏. size: the number of a point's coordinates.
     """
     level = [0.0 if any(i == vector[0] for vector in vectors) else 1.0 for i in range(size)]
     centre, sphere = Affine(np.diag(level)), Normalize(np.sqrt(d), groups=vectors)
     return (), (centre,), (centre, sphere)
 
 
-def at_each_stage(before: Sequence[Steps], after: Steps) -> Branches:
-    """A step that concatenates the results of `after` at all stages; `before` has the steps to each stage.
+def at_each_stage(to_stages: Sequence[Steps], then: Steps) -> Branches:
+    """A step that computes for each stage k: `to_stages[k]` and then `then`; and concatenates the results.
 
-    In the cloud, the two steps of `passing` follow it: they bring the current stage's result to the front.
+    It ends the `place` of a cloud, so that the results of all stages are known from the start. The cloud's
+    pipeline is `passing`, which drops those of the stages that are over.
     """
-    return Branches([Pipeline((*own, *after)) for own in before], "concat")
+    return Branches([Pipeline((*own, *then)) for own in to_stages], "concat")
 
 
 def taking(places: Iterable[int]) -> Product:
@@ -104,15 +110,19 @@ def taking(places: Iterable[int]) -> Product:
 
 
 def passing(m: int) -> Pipeline:
-    """Two steps, each of which drops the first m numbers, for three stages with m numbers each.
+    """A pipeline of two steps, each of which drops the first m numbers of a point.
 
-    Thus the numbers of the current stage always come first.
+    A point has 3·m numbers at first, m for each of the three stages. So the numbers of the current stage
+    always come first.
     """
     return Pipeline([taking(range(m, stages * m)) for stages in (3, 2)])
 
 
 def pair_steps(d: int, shared: str) -> Steps:
-    """Steps that compute the six numbers of `seen_by_q` from a pair (q, k), for all stages."""
+    """Steps from the 11 numbers of a pair (q, k), as in `pairs`, to 18: those of `seen_by_q` at each stage.
+
+    First they correlate the components, by the slider ρ (`correlated`). shared: as for `loaded`.
+    """
     to = loaded(shared, d)
     mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
     return *mixed, at_each_stage(norms(9, ((0, 1, 2), (3, 4, 5, 6)), d), seen_by_q(d))
@@ -121,7 +131,8 @@ def pair_steps(d: int, shared: str) -> Steps:
 def seen_by_q(d: int) -> Steps:
     """Steps from a pair (q, k) to six numbers: ⟨q, k⟩, the cosine, three coordinates of k/√d, and ⟨q, k⟩².
 
-    The coordinates place the key in the picture, where q is upright.
+    The pair has the numbers of `pairs` without the two g, that is 9. The three coordinates place the key in
+    the picture, where q is upright.
     """
     q, k = (0, 1, 2), (3, 4, 5, 6)
     units = Branches((Pipeline(()), Pipeline((Normalize(groups=(q, k)),))), "concat")  # units from 9 on

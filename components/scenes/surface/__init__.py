@@ -1,7 +1,7 @@
 """The first coordinate of u_ε(x, y) as a surface over the plane, and the slice of it above a curve.
 
-u_ε(x) is x/√(‖x‖² + ε). Above an ellipse or a shifted circle, the slice is the activation curve of the scene
-stretch or fold.
+u_ε(v) is v/√(‖v‖² + ε), for a vector v. Above an ellipse the slice is the activation curve of the scene
+`stretch`; above a shifted circle, that of the scene `fold`.
 """
 
 from components.language.scene import Choice, Scene

@@ -1,7 +1,7 @@
 """The recipe of the activation surface: the first coordinate of u_ε(x, y) as a height above (x, y).
 
-A slice is the part of the surface above a curve; a curtain connects it to that curve on the floor. Their
-points are (a, b, x, y, up). The map u_ε is applied to (a, b), while (x, y) is the place on the floor. `up` is
+A slice is the part of the surface above a curve; a curtain connects it to that curve on the floor. Points of
+both are (a, b, x, y, up). The map u_ε is applied to (a, b), while (x, y) is the place on the floor. `up` is
 1 for points of the surface, and 0 for points of the floor, at which a = b = 0.
 """
 

@@ -318,3 +318,12 @@ def test_a_view_has_two_dimensions_or_three():
 def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
     with pytest.raises(WrongRecipe, match="a camera of 4 numbers"):
         finished(replace(recipe(3), views=(View("v", "", (), ((-1, 1),) * 3, camera=(1, 1, 1, 0)),)))
+
+
+def test_a_camera_with_a_target_needs_ranges():
+    """Framing centres the points itself, so it would lose the target."""
+    there = (1.0, 1, 1, 0.2, 0, 0)
+    with pytest.raises(WrongRecipe, match="a camera with a target, and no ranges"):
+        finished(replace(recipe(3), views=(replace(recipe(3).views[0], ranges=(), camera=there),)))
+    given = replace(recipe(3).views[0], ranges=((-1, 1),) * 3, camera=there)
+    assert finished(replace(recipe(3), views=(given,))).views[0].camera == there
