@@ -43,8 +43,8 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
 }
 
 /** W and b of the affine step at the index `before`, in coordinates with respect to an orthonormal basis of a
- * subspace. Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud} cloud
- * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+ * subspace. Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud}
+ * cloud @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
