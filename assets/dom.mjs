@@ -71,3 +71,9 @@ export const readable = (x) =>
 
 /** A whole number as text, with commas between thousands. */
 export const whole = new Intl.NumberFormat("en-GB").format;
+
+/** A duration in words, rounded up to whole seconds, such as "2 min 5 s". @param {number} seconds */
+export function duration(seconds) {
+  const s = Math.ceil(seconds);
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
+}

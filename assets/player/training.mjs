@@ -5,7 +5,7 @@
  * again, without the parts that it has sent before. */
 
 import { shared } from "../globals.mjs";
-import { h, whole } from "../dom.mjs";
+import { duration, h, whole } from "../dom.mjs";
 import { changes } from "./link.mjs";
 import { poll } from "./poll.mjs";
 import { asked, fileButton, messages, upload } from "./upload.mjs";
@@ -19,8 +19,6 @@ const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
 const NO_WORKER_TEXT = "No training worker is running on the server. The training waits until one starts.";
 
 const player = () => shared.normscape.players[0];
-const duration = (/** @type {number} */ s) =>
-  s < 60 ? `${Math.ceil(s)} s` : `${Math.floor(s / 60)} min ${Math.ceil(s % 60)} s`;
 
 /**
  * The training whose news this page polls; null if there is none. ticket: its identifier on the server;

@@ -4,6 +4,7 @@
  * `answers`.
  */
 
+import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/page/resting.mjs";
 import { find } from "../../assets/page/search.mjs";
@@ -232,6 +233,7 @@ const answers = {
    * first, 1 the last) are `parts`. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   sides: ({ cameras }) => cameras.map(side),
+  durations: ({ seconds }) => seconds.map(duration),
   plain: ({ labels }) => labels.map(plain),
   /**
    * The result of uploading a file of `size` bytes, if the page's limit is `most` bytes and the server gives

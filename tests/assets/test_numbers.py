@@ -234,3 +234,8 @@ def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table
     small = Recipe(("x", "up"), (), (lifted,), views, table=Table("x", columns=("components", "norm")))
     first, second = node.ask("rows", recipe=packed(small), params={}, followed=0)
     assert first == ["1.000", "2.000", "", "2.236"] and second == ["1.000", "2.000", "4.000", "4.583"]
+
+
+def test_a_duration_is_rounded_up_before_it_is_split_into_minutes(node):
+    found = node.ask("durations", seconds=[0, 0.2, 59, 59.5, 60, 61, 119.5, 3600])
+    assert found == ["0 s", "1 s", "59 s", "1 min 0 s", "1 min 0 s", "1 min 1 s", "2 min 0 s", "60 min 0 s"]
