@@ -1,8 +1,8 @@
 """Stored runs (trained networks, opened files, recordings) by key, with a limit on their total size.
 
 The limit is MAX_BYTES, but at most half of the disk or of Redis's memory; the other half is for the queue.
-When it is exceeded, runs are deleted: first opened files, then trained networks; among these, first the
-oldest run of the client that stores most.
+When it is exceeded, runs are deleted one by one: first opened files, trained networks only when no opened
+file is left. Of either kind the next to be deleted is the oldest run of the client that stores most.
 """
 
 from __future__ import annotations
