@@ -22,12 +22,12 @@ const player = () => shared.normscape.players[0];
 
 /**
  * The training whose news this page polls; null if there is none. ticket: its identifier on the server;
- * shown: the player that shows it; choices: the choices of the page when the training began; known: the parts
+ * shown: the player that shows it; choices: the page's choices in the training's order; known: the parts
  * of the recipe that the worker has sent, by kind and name; seeds: how many networks are trained; seen: the
  * training step of the last picture; stop: whether the reader wants to stop; look: the changed choices for
- * which the worker should make pictures; quiet: aborted when the polling must end. @type {{ticket: string,
+ * which the worker should make pictures; life: aborted when the polling must end. @type {{ticket: string,
  * shown: Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen: number,
- * stop: boolean, look: Record<string, string>, quiet: AbortController} | null}
+ * stop: boolean, look: Record<string, string>, life: AbortController} | null}
  */
 let followed = null;
 /** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
@@ -38,8 +38,8 @@ let shownNews = lastNews;
 let silence = 0; // a timer
 let orders = 0; // the number of trainings that were ordered
 
-const route = (/** @type {Player} */ shown) => shown.root.dataset.run?.replace(/run$/, "training") ?? "";
-const place = () => (followed ? `${route(followed.shown)}/${followed.ticket}` : "");
+const orderUrl = (/** @type {Player} */ shown) => shown.root.dataset.run?.replace(/run$/, "training") ?? "";
+const pollUrl = () => (followed ? `${orderUrl(followed.shown)}/${followed.ticket}` : "");
 
 /** The panel's number fields, such as learning rate and steps. @returns {NodeListOf<HTMLInputElement>} */
 const fields = () => document.querySelectorAll(".training .fields input");
@@ -47,46 +47,48 @@ const fields = () => document.querySelectorAll(".training .fields input");
 /** Order a training from the server: send the scene, the choices and the numbers in the panel's fields. Mark
  * the fields with wrong values, and start to poll the training's news if there is a ticket. */
 async function train() {
-  const { slug, choices } = player();
+  const shown = player();
+  const choices = { ...shown.choices }; // the reader may change them before the server answers
   const texts = Object.entries(choices).map(([name, value]) => [name, String(value)]);
   const numbers = Array.from(fields(), ({ name, valueAsNumber }) => [name, valueAsNumber]);
   const body = JSON.stringify({
-    slug,
+    slug: shown.slug,
     choices: Object.fromEntries(texts),
     ...Object.fromEntries(numbers),
   });
   const order = ++orders;
   expectAnswer(TRY_AGAIN_TEXT);
   const options = { method: "POST", body, headers: { "Content-Type": "application/json" } };
-  const { answer, words } = await asked(route(player()), options, { 0: TRY_AGAIN_TEXT });
+  const { answer, words } = await asked(orderUrl(shown), options, { 0: TRY_AGAIN_TEXT });
   if (order !== orders) return; // the reader has clicked again
   clearTimeout(silence);
+  if (shown.closed) return; // the reader has left the scene
   for (const field of fields()) {
     const wrong = answer?.wrong?.[field.name];
     field.setAttribute("aria-invalid", String(Boolean(wrong)));
     /** @type {HTMLElement} */
     (document.getElementById(`${field.id}-wrong`)).textContent = wrong ?? "";
   }
-  if (answer?.ticket) begin(answer.ticket);
-  else if (!followed) showNews((lastNews = ["idle", 0, answer?.refused ?? words]));
+  if (answer?.ticket) begin(answer.ticket, shown, choices);
+  else showNews((lastNews = ["idle", 0, answer?.refused ?? words]));
 }
 
 /** Poll the server for the news of the training with this ticket, instead of another training's.
- * @param {string} ticket */
-function begin(ticket) {
+ * @param {string} ticket @param {Player} shown the player that shows it @param {Record<string, string>}
+ * choices those that were sent with the order */
+function begin(ticket, shown, choices) {
   forget();
-  const shown = player();
-  const quiet = new AbortController();
+  const life = new AbortController();
   followed = {
     ticket,
     shown,
-    choices: { ...shown.choices },
+    choices,
     known: new Map(),
     seeds: 0,
     seen: -1,
     stop: false,
     look: {},
-    quiet,
+    life,
   };
   shown.interceptChoices(adoptChoices);
   // the reader leaves the scene while the training runs
@@ -96,24 +98,24 @@ function begin(ticket) {
       close();
       forget();
     },
-    { signal: quiet.signal },
+    { signal: life.signal },
   );
   expectAnswer(NO_ANSWER_TEXT);
-  poll(place(), question, handle, { signal: quiet.signal, sleep });
+  poll(pollUrl(), question, handle, { signal: life.signal, sleep });
   showNews((lastNews = ["running", 0, "Starting …"]));
 }
 
 /** Stop polling the training's news; the training itself goes on at the server. */
 function forget() {
   clearTimeout(silence);
-  followed?.quiet.abort();
+  followed?.life.abort();
   followed?.shown.interceptChoices(null);
   followed = null;
 }
 
 /** Tell the server that the page is being left, whereupon the server ends the training. */
 function close() {
-  if (followed) navigator.sendBeacon(`${place()}/close`);
+  if (followed) navigator.sendBeacon(`${pollUrl()}/close`);
 }
 
 /** Stop the training early, and keep its result. The next poll tells the server so. */
@@ -243,9 +245,9 @@ function showPicture(recipe) {
   const parts = /** @type {Record<string, {name: string}[]>} */ (/** @type {unknown} */ (recipe));
   for (const kind of ["clouds", "views"]) {
     parts[kind] = parts[kind].map((each) => {
-      const place = `${kind} ${each.name}`;
-      const full = { ...known.get(place), ...each };
-      known.set(place, full);
+      const key = `${kind} ${each.name}`;
+      const full = { ...known.get(key), ...each };
+      known.set(key, full);
       return full;
     });
   }
@@ -302,22 +304,22 @@ async function toEnd(shown, choices) {
  * network, and open a downloaded run. @param {HTMLElement} part @param {Player} shown the player */
 function files(part, shown) {
   const { run, seed } = shown.choices;
-  const place = shown.root.dataset.run;
+  const runUrl = shown.root.dataset.run;
   const { line, answered } = messages();
   const open = async (/** @type {File} */ file) => {
     const query = new URLSearchParams(changes(shown.choices, shown.usual));
-    const url = `${place}/${shown.slug}?${query}`;
+    const url = `${runUrl}/${shown.slug}?${query}`;
     const answer = await answered(upload(url, file, Number(part.dataset.maxBytes)));
     if (answer?.choices) shown.choose({ net: "", ...answer.choices });
   };
   const carry = async () => {
-    const answer = await answered(asked(`${place}/${run}/net?seed=${seed}`));
+    const answer = await answered(asked(`${runUrl}/${run}/net?seed=${seed}`));
     if (answer && (await shown.choose({ run: "", net: answer.net }))) shown.commands.share(shown);
   };
   part.replaceChildren(
     ...(run
       ? [
-          h("a", { href: `${place}/${run}.npz`, download: "" }, "Download the run"),
+          h("a", { href: `${runUrl}/${run}.npz`, download: "" }, "Download the run"),
           h(
             "button",
             {
@@ -334,20 +336,20 @@ function files(part, shown) {
   );
 }
 
-/** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let known;
+/** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let filled;
 /** Rebuild the buttons for files if another run or seed is shown, or if the buttons are missing. */
 function attend() {
   const shown = player();
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));
   if (
     !part ||
-    (known?.part === part &&
+    (filled?.part === part &&
       part.childElementCount &&
-      known.run === shown.choices.run &&
-      known.seed === shown.choices.seed)
+      filled.run === shown.choices.run &&
+      filled.seed === shown.choices.seed)
   )
     return;
-  known = { part, run: shown.choices.run, seed: shown.choices.seed };
+  filled = { part, run: shown.choices.run, seed: shown.choices.seed };
   files(part, shown);
 }
 addEventListener("normscape:state", attend);

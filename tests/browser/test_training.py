@@ -155,6 +155,24 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     until(page, "p.choices.run && p.ready && p.choices.seed === '3' && p.choices.curve === 'accuracy'")
 
 
+def test_a_choice_made_before_the_server_answers_is_no_part_of_the_training(page):
+    """The training has the choices of its order, and its result is shown with these."""
+    held = []
+    visit(page, START)
+    page.route(re.compile("/training$"), lambda route: held.append(route))
+    counted(page)
+    with page.expect_request(re.compile("/training$")):
+        order(page, steps=STEPS, seeds=1)
+    player(page, "p.choose({ depth: '2' })")
+    until(page, "p.ready && String(p.choices.depth) === '2'")
+    held[0].continue_()
+    words(page, "Step [1-9]")
+    assert player(page, "p.shown") == 0, "these pictures are of another depth"
+    page.click("#train-stop")
+    words(page, r"of 1 solve it after [\d,]+ steps")
+    until(page, "p.ready && p.choices.run && String(p.choices.depth) === '1'")
+
+
 @pytest.mark.allow_errors("400")
 def test_what_is_wrong_is_told_at_its_place_and_nothing_runs(page, tmp_path):
     (tmp_path / "photo.npz").write_bytes(b"PK\x03\x04 nothing of ours")
