@@ -6,10 +6,19 @@ import { prefersReducedMotion } from "../browser.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
+const PRESSING_KEYS = ["Enter", " "]; // of a focused button
+
+/** Whether an event begins a press of the play button. Such a press pauses the scene by itself.
+ * @param {Event} event */
+function pressesPlay(event) {
+  if (!(event.target instanceof Element && event.target.closest(".play"))) return false;
+  return event instanceof KeyboardEvent ? PRESSING_KEYS.includes(event.key) : event.type !== "wheel";
+}
 
 /** Play the scene if this is the reader's first visit (the page says so by `data-first`). The reader's first
- * action pauses it. Does nothing in embedded figures, in hidden tabs, or if the reader prefers reduced
- * motion. @param {Player} player */
+ * action pauses it. Does nothing in embedded figures, in hidden tabs, for links that ask for a state, for
+ * scenes with one stage, if the reader prefers reduced motion, or if the reader has already acted.
+ * @param {Player} player */
 export function opening(player) {
   const { first } = player.root.dataset;
   delete player.root.dataset.first;
@@ -31,10 +40,9 @@ export function opening(player) {
     addEventListener(
       kind,
       (event) => {
-        // the play button handles its own press, which pauses the scene
-        const own = event.target instanceof Element && event.target.closest(".play");
-        if (player.opening && !own) player.pause();
-        if (!player.opening || own) touched.abort();
+        if (pressesPlay(event)) return;
+        if (player.opening) player.pause();
+        touched.abort();
       },
       { signal, passive: true },
     );

@@ -440,6 +440,26 @@ def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
     assert not player(page, "p.opening || p.playing"), "once"
 
 
+@pytest.mark.parametrize("act", ["wheel", "Tab", "Enter", "click"])
+def test_any_action_at_the_play_button_pauses_the_opening(new_page, act):
+    """A press pauses it once, not twice; so do the wheel over the button, and a key that does not press it."""
+    page = new_page()
+    strange(page)
+    page.goto("/fold")
+    until(page, "p.ready && p.opening && (p.speed = 0.1)")
+    if act == "wheel":
+        page.mouse.move(*middle(page, ".play"))
+        page.mouse.wheel(0, 1)
+    elif act == "click":
+        page.mouse.click(*middle(page, ".play"))
+    else:
+        page.focus(".play")
+        page.keyboard.press(act)
+    until(page, "!p.opening && !p.leg && !p.playing")
+    rest(page)
+    assert 0 < player(page, "p.progress") < player(page, "p.last")
+
+
 def test_ten_thousand_points_move_the_fast_way(page):
     visit(page, "/layernorm?n=10000")
     move(page, {"mean": 0.2}, 2.5)
