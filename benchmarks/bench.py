@@ -235,7 +235,7 @@ def first_load(
 
 
 def clicked(browser: Browser, base: str) -> tuple[float, float, int]:
-    """Click on Train in the scene spiral, and wait for the end of the training.
+    """Click on Train in the scene `spiral`, and wait for the end of the training.
 
     Returns seconds from the click to the first picture, seconds from the click to the end, and the number of
     pictures that the page has shown.

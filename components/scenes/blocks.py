@@ -1,8 +1,8 @@
-"""Steps and clouds of a transformer block, shared by the scenes block, depth, absorb, drift and language.
+"""Steps and clouds of a transformer block, shared by several scenes.
 
-The weights of a block have the names that GPT-2 gives them ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2",
-"mlp.c_fc", "mlp.c_proj"), as in `learning.language`. A linear layer is x @ weight + bias. Source:
-symmetrize2025, section 10.
+The scenes are `absorb`, `block`, `depth`, `drift` and `language`. The weights of a block have the names that
+GPT-2 gives them ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"), as in
+`learning.language`. A linear layer is x @ weight + bias. Source: symmetrize2025, section 10.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,10 @@
-"""Shared by the scenes stretch and fold: u_ε(x) = x/√(‖x‖² + ε) as an activation function on the circle.
+"""The map u_ε(v) = v/√(‖v‖² + ε) as an activation function on the circle, shared by several scenes.
 
-Every point (x, y) of the unit circle goes to u_ε(a·x + t, y). One view shows the circle. The other shows the
-activation curve: the first coordinate after the map, against the first coordinate before the map. The
-arguments `stretch` and `shift` are the names of the parameters for a and t. Without a `stretch`, a = 1;
-without a `shift`, t = 0. Source: winsor2022.
+The scenes `stretch` and `fold` show it; `surface` and `temperature` use parts of it. Every point (x, y) of
+the unit circle goes to u_ε(a·x + t, y). One view shows the circle. The other shows the activation curve: the
+first coordinate after the map, against the first coordinate before the map. The arguments `stretch` and
+`shift` are the names of the parameters for a and t. Without a `stretch`, a = 1; without a `shift`, t = 0.
+Source: winsor2022.
 """
 
 from typing import Any

@@ -125,9 +125,9 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
     """The action of a click on a drop of the loss: play the checkpoints from just before to just after it.
 
-    The picture shows the norm at which most points turn over in this drop, and selects the point that turns
-    most. falls: all drops. sizes: for each of them, how many points draw it. shown: the stage of the sphere,
-    if the scene shows that of only one norm; otherwise None.
+    The picture shows the norm at which the largest number of points turn over in this drop, and selects the
+    point that turns most. falls: all drops. sizes: for each of them, how many points draw it. shown: the
+    stage of the sphere, if the scene shows that of only one norm; otherwise None.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
@@ -199,9 +199,9 @@ def folds(film: Film, seed: int) -> str:
 
 
 def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The norm at which most points turn by over SIDE_CHANGE_DEGREES during `event`, and these points.
+    """The norm at which the largest number of points change sides during `event`, and these points.
 
-    None if the network has no norm.
+    To change sides is to turn by more than SIDE_CHANGE_DEGREES. None if the network has no norm.
     """
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)

@@ -33,8 +33,8 @@ Rows = tuple[Row, ...]
 Shape = Array | tuple[Array, Array]  # points (N, d), or these and their order, as geometry.clouds makes them
 Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
-Look = dict[str, Any]  # fields of a mark, and what else `draw` takes
-Axis = tuple[str, float, float]  # its title, and from where to where
+Look = dict[str, Any]  # fields of a mark, and further arguments of `draw`
+Axis = tuple[str, float, float]  # title, lower end and upper end of an axis
 MAX_LARGE_POINTS = 1500  # clouds with more points draw them small
 TRAIL_COUNT = 5  # of the points of a large cloud
 
@@ -190,7 +190,7 @@ def followed(
 def beads(cloud: str, show: Rows, *, mark: float = 12, **look: Any) -> tuple[Mark, ...]:
     """Marks for the points of a cloud, and one for the followed (selected) point, which gets no trail.
 
-    `mark` is the size of the latter; `look` holds further fields of the former.
+    mark: the size of the followed point. look: further fields of the mark for the points.
     """
     return Points(cloud, "input", show, **look), *followed(cloud, show, size=mark, trail=0)
 

@@ -133,7 +133,7 @@ def exported(slug, out, *arguments):
 
 
 def test_a_gif_is_small_by_default(tmp_path, monkeypatch):
-    """One second of a GIF of the scene spiral, whose GIF was once the largest, has a sixth of the limit.
+    """One second of a GIF of the scene `spiral`, whose GIF was once the largest, has a sixth of the limit.
 
     A GIF of a whole run has six seconds.
     """

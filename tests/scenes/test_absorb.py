@@ -1,4 +1,4 @@
-"""The text of the scene absorb, tested with its clouds and with the whole trained model."""
+"""The text of the scene `absorb`, tested with its clouds and with the whole trained model."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The text of the scene block, tested with its clouds; and the block against PyTorch's modules."""
+"""The text of the scene `block`, tested with its clouds; and the block against PyTorch's modules."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The text of the scene depth, tested with the table; and the table and the stream, recomputed."""
+"""The text of the scene `depth`, tested with the table; and the table and the stream, recomputed."""
 
 from functools import cache
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The text of the scene digits, tested with the film and the table of all trainings."""
+"""The text of the scene `digits`, tested with the film and the table of all trainings."""
 
 from functools import cache
 

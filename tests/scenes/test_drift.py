@@ -1,4 +1,4 @@
-"""The text of the scene drift, tested with its table and recipes, which are also recomputed."""
+"""The text of the scene `drift`, tested with its table and recipes, which are also recomputed."""
 
 from dataclasses import replace
 from functools import cache

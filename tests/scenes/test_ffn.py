@@ -1,4 +1,4 @@
-"""The text of the scene ffn, recomputed: weights, fates of points, trainings."""
+"""The text of the scene `ffn`, recomputed: weights, fates of points, trainings."""
 
 from functools import cache
 from math import acos, pi, sqrt

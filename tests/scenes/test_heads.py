@@ -1,4 +1,4 @@
-"""The text of the scene heads, tested with the recipes and with the shipped shuffles."""
+"""The text of the scene `heads`, tested with the recipes and with the shipped shuffles."""
 
 import numpy as np
 import pytest

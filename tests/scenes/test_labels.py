@@ -1,4 +1,4 @@
-"""The text of the scene labels, tested with the films and the tables of all trainings."""
+"""The text of the scene `labels`, tested with the films and the tables of all trainings."""
 
 import numpy as np
 from scipy.stats import fisher_exact

@@ -1,4 +1,4 @@
-"""The text of the scene language, tested with the shipped weights and the shipped table."""
+"""The text of the scene `language`, tested with the shipped weights and the shipped table."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The text of the scene majority, tested with the films and the table of all trainings."""
+"""The text of the scene `majority`, tested with the films and the table of all trainings."""
 
 from math import ceil
 from statistics import median

@@ -1,4 +1,4 @@
-"""The numbers in the text of the scene "model", computed from the recordings that are shipped."""
+"""The numbers in the text of the scene `model`, computed from the recordings that are shipped."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The text of the scene octants, recomputed: planes, folds, seeds."""
+"""The text of the scene `octants`, recomputed: planes, folds, seeds."""
 
 from functools import cache
 

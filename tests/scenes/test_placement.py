@@ -314,7 +314,7 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """In the scene depth: the gradient of post-LN at the start."""
+    """In the scene `depth`: the gradient of post-LN at the start."""
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     said(found["gradient"][-1][0], "0.93")
     assert len(found["gradient"]) == 12

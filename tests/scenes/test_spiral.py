@@ -1,4 +1,4 @@
-"""The text of the scene spiral, recomputed: caps, plateaus, the drop and its fold, the spike, over all
+"""The text of the scene `spiral`, recomputed: caps, plateaus, the drop and its fold, the spike, over all
 seeds.
 """
 

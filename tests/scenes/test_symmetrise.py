@@ -1,4 +1,4 @@
-"""The text of the scene symmetrise, tested with the shipped blocks and the table of all trainings."""
+"""The text of the scene `symmetrise`, tested with the shipped blocks and the table of all trainings."""
 
 from math import sqrt
 

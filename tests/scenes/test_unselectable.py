@@ -1,4 +1,4 @@
-"""The text of the scene unselectable, tested with the shipped table, the exact law, and new random keys."""
+"""The text of the scene `unselectable`, tested with the shipped table, the exact law, and new random keys."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Train feed-forward networks whose inputs are outputs of a norm, for the scene ffn."""
+"""Train feed-forward networks whose inputs are outputs of a norm, for the scene `ffn`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train language models with several heads, and measure the effect of swapping axes, for the scene heads."""
+"""Train language models with several heads, and measure what swapping axes costs, for the scene `heads`."""
 
 from __future__ import annotations
 

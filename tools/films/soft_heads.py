@@ -1,4 +1,4 @@
-"""Train language models with overlapping (soft) heads, or with other norms, for the scene heads."""
+"""Train language models with overlapping (soft) heads, or with other norms, for the scene `heads`."""
 
 from __future__ import annotations
 

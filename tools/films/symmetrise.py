@@ -1,4 +1,4 @@
-"""Train blocks (`learning.symmetriser.Symmetriser`) to imitate LayerNorm, for the scene symmetrise."""
+"""Train blocks (`learning.symmetriser.Symmetriser`) to imitate LayerNorm, for the scene `symmetrise`."""
 
 from __future__ import annotations
 

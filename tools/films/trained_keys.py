@@ -19,7 +19,7 @@ from tools.films.store import write_table
 
 Array = np.ndarray
 NAMES = ("smollm2", "minilm")
-SENTENCE = "The film was slow at first, but its end was a great success."  # as in the scene language
+SENTENCE = "The film was slow at first, but its end was a great success."  # as in the scene `language`
 
 
 def trained_keys() -> None:

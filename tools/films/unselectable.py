@@ -1,4 +1,4 @@
-"""Estimate the share of unselectable keys, for the scene unselectable."""
+"""Estimate the share of unselectable keys, for the scene `unselectable`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipe of the absorb scene: a transformer block with LayerNorm, rewritten into one with RMSNorm.
+"""Recipe of the scene `absorb`: a transformer block with LayerNorm, rewritten into one with RMSNorm.
 
 The direction 𝟏 is drawn upright, so centring moves points straight down or up to the hyperplane Σx = 0.
 Tokens have three coordinates in a block drawn at random, and four in the trained model; of these four
@@ -42,10 +42,10 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
     else:
         block_weights, x = drawn(choices["seed"])
         function, labels = "gelu", [f"token {name}" for name in "abcdefgh"]
-    under, ways = rewritten(block_weights, x, function)
-    stream, reads, says = (shifted(name, x, paths, labels) for name, paths in ways.items())
-    first, last = (Cloud(f"says {k}", x, place=Pipeline(ways["says"][k])) for k in (0, LAST))
-    third = Cloud("says 3", x, place=Pipeline(ways["says"][3]))
+    under, to_stages = rewritten(block_weights, x, function)
+    stream, reads, says = (shifted(name, x, each, labels) for name, each in to_stages.items())
+    first, last = (Cloud(f"says {k}", x, place=Pipeline(to_stages["says"][k])) for k in (0, LAST))
+    third = Cloud("says 3", x, place=Pipeline(to_stages["says"][3]))
     hero, around = space_view(block_weights, x)
     beside, circle = says_view(x.shape[-1])
     return Recipe(
@@ -113,7 +113,7 @@ def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud],
     level = Entries(np.zeros(d), {"mean": np.ones(d)})
     plain = {"next.weight": np.ones(d), "next.bias": np.zeros(d)}
     under: list[Cloud] = []
-    ways: dict[str, list[Steps]] = {"stream": [], "reads": [], "says": []}
+    to_stages: dict[str, list[Steps]] = {"stream": [], "reads": [], "says": []}
     for k, weights in enumerate(each):
         norm = norm_alone if k == LAST else layer_norm
         start = Affine(np.eye(d) if k < 3 else centering_matrix(d), level)
@@ -122,20 +122,20 @@ def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud],
         first = added(*norm(weights, "ln_1"), attention.step, linear(weights, "attn.c_proj"))
         second = added(*norm(weights, "ln_2"), *feed_forward(weights, function))
         under += attention.clouds
-        ways["stream"].append((start,))
-        ways["reads"].append(reads)
-        ways["says"].append((start, first, second, *norm({**weights, **plain}, "next")))
-    return under, ways
+        to_stages["stream"].append((start,))
+        to_stages["reads"].append(reads)
+        to_stages["says"].append((start, first, second, *norm({**weights, **plain}, "next")))
+    return under, to_stages
 
 
-def shifted(name: str, x: Array, ways: Sequence[Steps], labels: Sequence[str]) -> Cloud:
-    """A cloud whose points at stage k are the results of the steps `ways[k]`.
+def shifted(name: str, x: Array, to_stages: Sequence[Steps], labels: Sequence[str]) -> Cloud:
+    """A cloud whose points at stage k are the results of the steps `to_stages[k]` for the points x.
 
     A point stores the results of all stages side by side, and only the first is drawn. Each step of the cloud
     moves all results one place to the front.
     """
-    d, n = x.shape[-1], len(ways)
-    beside = Branches([Pipeline(way) for way in ways], "concat")
+    d, n = x.shape[-1], len(to_stages)
+    beside = Branches([Pipeline(steps) for steps in to_stages], "concat")
     step = Affine(np.eye(n * d, k=d))
     return Cloud(name, x, Pipeline((step,) * (n - 1)), Pipeline((beside,)), labels)
 

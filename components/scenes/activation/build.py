@@ -1,4 +1,4 @@
-"""Recipe of the activation scene: the curve u_ε(x) = x/√(x² + ε) and its slope, beside other functions."""
+"""Recipe of the scene `activation`: the curve u_ε(x) = x/√(x² + ε) and its slope, beside other functions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Recipe of the confidence scene: RMSNorm before a softmax over three classes, and the probabilities.
+"""Recipe of the scene `confidence`: RMSNorm before a softmax over three classes, and the probabilities.
 
 The rows of W are vectors of length 1 in the plane of the first two coordinates, 120° apart. So W maps the
 third axis to 0: it is the null space of W. A point of the cloud is (x, p, H), and after the norm (z, p', H'):

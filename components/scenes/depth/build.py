@@ -1,8 +1,8 @@
-"""Recipe of the depth scene: the residual stream through a stack of transformer blocks, and curves by depth.
+"""Recipe of the scene `depth`: the residual stream through a stack of transformer blocks, with curves.
 
-The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves are medians of
-random draws, from a table that `make films` writes. The table has several sizes of the branches; between
-these, values are interpolated.
+The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves, by depth, are
+medians of random draws, from a table that `make films` writes. The table has several sizes of the branches;
+between these, values are interpolated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -181,7 +181,7 @@ def curve_view(
     """Graph of medians of `what` by block for each norm, and its clouds.
 
     The curve of the norm `kind` is thick and has a mark at the current block. `runs` are the rows of the
-    table, `count` is the number of blocks; `side` is the vertical axis.
+    table, `count` is the number of blocks. side: title, lower end and upper end of the vertical axis.
     """
     start = 1 if what == "turn" else 0  # turns are those of blocks; the others are between blocks
     n = count + 1 - start
@@ -223,7 +223,7 @@ def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
 
 
 def values(what: str, row: Found, count: int) -> Array:
-    """The values of the curve of `what` in a row of the table: log₁₀ of sizes and gradients, or degrees."""
+    """The values of the curve of `what` in a row of the table: log₁₀ of "size" and "gradient", or degrees."""
     if what == "turn":
         return np.array(row["turn"][:count])
     each = row["size"][: count + 1] if what == "size" else row["gradient"][count - 1]

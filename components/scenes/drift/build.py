@@ -1,4 +1,4 @@
-"""Recipe of the drift scene: the vectors of sixteen letters as a window slides over a text.
+"""Recipe of the scene `drift`: the vectors of sixteen letters as a window slides over a text.
 
 The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three. The small
 picture shows the height over this hyperplane against the direction in it in which the letters are farthest
@@ -309,7 +309,7 @@ def facts(choices: Choices, found: Found) -> Facts:
         loss = f"{np.median([row['loss'] for row in models]):.2f}"
         for part, (called, _, _) in PART_LABELS.items():
             lines.append(
-                [f"{label}: {called}", *ways(choices, models, part), loss if part == "stream" else ""]
+                [f"{label}: {called}", *path_lengths(choices, models, part), loss if part == "stream" else ""]
             )
     columns = ("", *LAYERS.values(), "loss")
     places = int(choices["window"]) - len(PHRASE)
@@ -317,8 +317,8 @@ def facts(choices: Choices, found: Found) -> Facts:
     return Facts(title, columns, lines)
 
 
-def ways(choices: Choices, models: Found, part: str) -> list[str]:
-    """Cells of a table row: for each layer the median over `models` of the path length of `part`.
+def path_lengths(choices: Choices, models: Found, part: str) -> list[str]:
+    """Cells of a table row: for each layer the median over `models` of the path length of `part`, as text.
 
     Path lengths are in units of the spread. With the kind "kept" all are "0": the model keeps what it has
     computed for a letter, so nothing moves.

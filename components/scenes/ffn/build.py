@@ -1,4 +1,4 @@
-"""Recipe of the feed-forward scene: a norm's circle or sphere goes through W₁, ReLU or GELU, and W₂.
+"""Recipe of the scene `ffn`: a norm's circle or sphere goes through W₁, ReLU or GELU, and W₂.
 
 For the circle, the second view shows the neurons' values against the angle. For the sphere it is an
 equal-area map.
@@ -99,7 +99,7 @@ def build(choices: Choices, film: Film | None = None, table: Sequence[Mapping[st
     through = Pipeline((net.first, Pointwise(function), net.last))
     points = Cloud("points", y, through)
     values = {p.name: p.value for p in net.parameters}
-    reach = REACH if choices["weights"] in BY_HAND else size(points.stages(values))
+    reach = REACH if choices["weights"] in BY_HAND else reach_of(points.stages(values))
     gate = Gated("apart", 0, SPACES[norm]) if function == "relu" else None
     beside, view = around_circle(y, net, function, reach) if norm == "layer_norm" else mapped(y, gate)
     drawn, around = split(*guides(net, through, norm, reach))
@@ -205,8 +205,11 @@ def padded(first: Affine) -> Affine:
 # --- what is seen
 
 
-def size(stages: Sequence[np.ndarray]) -> float:
-    """Half the width of the picture: it contains all values after the activation and most before it."""
+def reach_of(stages: Sequence[np.ndarray]) -> float:
+    """The length of the drawn axes; the scale of the graph of values is longer by the factor 1.1.
+
+    It is 1.1 times the largest value after the activation, but at least 0.6 times the largest before it.
+    """
     before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
     return max(1.1 * after, 0.6 * before)
 
@@ -239,10 +242,10 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The faces of the positive octant, which ReLU leaves unchanged, and the norm's circle or sphere.
+    """The axes, the faces of the positive octant, which ReLU leaves unchanged, and the circle or sphere.
 
     The sphere is shown at each stage; the circle only at the first and last stages, and its image before the
-    activation at the stages between.
+    activation at the stages between. reach: the length of the axes and the side of the faces.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
@@ -273,7 +276,8 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
     """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
 
-    The graph shows the values before and after the activation `function`.
+    The graph shows the values before and after the activation `function`. Its scale of values ends at 1.1
+    times `reach`.
     """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))

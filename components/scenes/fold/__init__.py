@@ -1,6 +1,6 @@
 """The activation u_ε(x + t, y) on the unit circle: a curve with a dip, and the points' speed as t changes.
 
-u_ε(x) is x/√(‖x‖² + ε).
+u_ε(v) is v/√(‖v‖² + ε), for a vector v.
 """
 
 from components.language.scene import Choice, Scene

@@ -1,4 +1,4 @@
-"""Recipe of the fold scene: u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
+"""Recipe of the scene `fold`: u_ε(x + t, y) on the unit circle, or with a stretch, u_ε(a·x + t, y).
 
 The third view shows dx′/dt, where x′ is the first coordinate of a point after the map.
 """

@@ -1,4 +1,4 @@
-"""Recipes of the heads scene: the axes of LayerNorm's sphere divided among heads, and the shuffle test."""
+"""Recipes of the scene `heads`: the axes of LayerNorm's sphere divided among heads, and the shuffle test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipe of the jacobian scene: a norm's derivative on a small ball of neighbours, and on a gradient.
+"""Recipe of the scene `jacobian`: a norm's derivative on a small ball of neighbours, and on a gradient.
 
 Coordinates are rotated so that the last axis is along 𝟏 and the others span the hyperplane. Then centring
 sets the last coordinate to 0, and the Jacobian J = (Π − z zᵀ/d)/√(σ² + ε) stays symmetric. The step
@@ -163,9 +163,9 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     """The arrow of a gradient g with respect to z, mapped back to x by J in stages, and the path of its tip.
 
-    The cloud's place computes six vectors: x; z; g; g without its part along 𝟏; the latter also without its
-    part along z; and J·g. Each stage puts two vectors before these six: the base of the arrow that it shows,
-    and the arrow itself.
+    The cloud's place computes six vectors: x; z; g; g without its part along 𝟏; g without its parts along 𝟏
+    and z; and J·g. Each stage puts two vectors before these six: the base of the arrow that it shows, and the
+    arrow itself.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))

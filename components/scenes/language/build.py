@@ -1,4 +1,4 @@
-"""Recipe of the language scene: the keys of the letters of a sentence, in one layer of a trained model.
+"""Recipe of the scene `language`: the keys of the letters of a sentence, in one layer of a trained model.
 
 The keys have four coordinates. The picture shows the hyperplane Σx = 0, which has three dimensions and
 contains all centred keys. All keys are divided by the same number, which changes neither LayerNorm's result
@@ -97,12 +97,12 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """Steps that do what `steps` do, for vectors in the hyperplane Σx = 0 as three coordinates in it."""
+    """The `steps`, rewritten for three coordinates of a vector within the hyperplane Σx = 0 (see `flat`)."""
     return [flat(step) for step in steps]
 
 
 def flat(step: Step) -> Step:
-    """The step for three coordinates in the hyperplane. An affine map is converted; other steps stay."""
+    """The step, rewritten for three coordinates within the hyperplane. Only an affine map is changed."""
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})

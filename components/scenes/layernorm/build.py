@@ -1,4 +1,4 @@
-"""Recipe of the LayerNorm scene: a cloud of points through centring, scaling, gain and shift.
+"""Recipe of the scene `layernorm`: a cloud of points through centring, scaling, gain and shift.
 
 The direction 𝟏 is drawn upright, so the hyperplane U (Σx = 0) lies level. For d = 4 the picture shows only
 the three dimensions of U.
@@ -157,9 +157,9 @@ def display(d: int) -> np.ndarray:
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
     """The axes, the line along 𝟏, the hyperplane, the sphere or circle on which points land, and semi-axes.
 
-    The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from ⊙ γ on.
-    The others move with the points from the unit sphere on, but some spheres and circles stop at the radius
-    √d (see `sphere` and `circle`).
+    The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from the stage
+    `⊙ γ` on. The others move with the points from the stage `unit sphere` on, but some spheres and circles
+    stop at the radius √d (see `sphere` and `circle`).
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)
@@ -245,7 +245,11 @@ def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def point_marks(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
-    """Marks of the points, of the trails of some of them, and of the followed (selected) point."""
+    """Marks of the points, of the trails of some of them, and of the followed (selected) point.
+
+    last: the number of the last stage. spread: the default of the slider that multiplies the points, which
+    the colour scale for d = 4 takes into account.
+    """
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5
     color = None

@@ -1,4 +1,4 @@
-"""Recipe of the majority scene: keys and queries of attention that learns to find the most frequent class.
+"""Recipe of the scene `majority`: keys and queries of attention that learns to find the most frequent class.
 
 An input is a sequence of tokens, each of which belongs to one of several classes.
 """
@@ -92,9 +92,9 @@ DATA_FILES = (File("majority.json", json_table),)
 
 
 def stages(network: AttentionClassifier) -> list[str]:
-    """Stage names: embeddings, steps of the norm, whose results are the keys, and queries.
+    """The names of the stages: the embeddings, then one stage for each step of the norm, last the queries.
 
-    Without a norm the embeddings themselves are the keys.
+    The result of the norm is the keys. Without a norm the embeddings themselves are the keys.
     """
     made = len(network.steps())
     return [

@@ -154,8 +154,9 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 def extent(norm: Reduced) -> float:
     """Half the side of the picture.
 
-    Most vectors are inside the picture from the stage at which they reach the sphere on. The sphere is inside
-    it, too, unless its radius is at least MAX_SPHERE_RATIO times the distance of those vectors.
+    From the stage at which vectors reach the sphere on, the picture contains all that are within the distance
+    `far` of the origin. It contains the sphere too, unless the sphere's radius is at least MAX_SPHERE_RATIO
+    times that distance.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))

@@ -291,7 +291,10 @@ def _span(layer: Sequence[str], run: Run) -> str:
 def axes(
     first: Digest, second: Digest | None, strips: Sequence[Strip], scales: Sequence[tuple[float, float]]
 ) -> list[Part]:
-    """The frame, ticks and title of each strip, and the numbers of the layers below the last strip."""
+    """The frame, ticks and title of each strip, and the numbers of the layers below the last strip.
+
+    scales: as in `lines`.
+    """
     show, grid, frame = rows(np.eye(2)), [], []
     places, names = list[tuple[float, float]](), list[str]()
     start, middle, end = ORIGIN[0], ORIGIN[0] + 0.5, ORIGIN[0] + 1

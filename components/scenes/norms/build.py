@@ -44,6 +44,7 @@ from geometry.pipeline import Step
 class Norm:
     """A normalisation layer of this scene. apply: the function that normalises points (n, d).
 
+    formula: TeX of a component of the result. centered: whether the layer subtracts a mean of the point.
     blocks: maps some dimensions d to the number k of blocks into which the layer divides the coordinates. For
     such a layer, `apply` takes points as (n, k, d/k). averaged: what is averaged, in words. sphere: whether
     points land on spheres.
@@ -187,7 +188,7 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land. If d = 3, also the axes and the line along 𝟏.
 
-    The norm's last step, the last of `through`, maps simple shapes to this surface.
+    through: the steps of the norm, the last of which maps simple shapes to this surface.
     """
     parts: list[Part] = []
     directions, over = display(norm, d)

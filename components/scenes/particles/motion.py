@@ -126,9 +126,10 @@ def time_from_log10(name: str) -> Entries:
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """For each `Put`, a move of one token by the reader, the names of its parameters.
+    """The names of the parameters of each of the PUTS moves that a reader can make (`put`).
 
-    They are: which token it moves, log₁₀ of the time at which it does so, and the token's new coordinates.
+    A move has a parameter for the number of the token, one for log₁₀ of the time, and one for each of the
+    token's new coordinates.
     """
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
@@ -162,7 +163,10 @@ def put_parameters(d: int, n: int) -> list[Parameter]:
 
 
 def token_number(d: int, which: int, stage: int | None = None) -> Row:
-    """Row that reads number `which` of a token, after the token's direction and what a layer adds to it."""
+    """Row that reads number `which` of a token's further numbers.
+
+    They come after the token's direction and what a layer adds to it, which have d numbers each.
+    """
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 
 

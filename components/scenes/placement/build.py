@@ -1,4 +1,4 @@
-"""Recipe of the scene placement: a token's path through transformer blocks, by the place of normalisation.
+"""Recipe of the scene `placement`: a token's path through transformer blocks, by the place of normalisation.
 
 The numbers come from a table that `make films` writes. The large picture draws the token's path in space: the
 angles between its vector after a block, before that block and at the start are true, and a point's distance

@@ -1,4 +1,4 @@
-"""Recipe of the rate scene: the path of an optimiser for a weight in the plane whose length does not matter.
+"""Recipe of the scene `rate`: an optimiser's path for a weight in the plane whose length does not matter.
 
 The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. Point k of the path holds the optimiser's state
 after k steps (w, and for Adam its averages), then the noise of its step, and k.

@@ -1,4 +1,4 @@
-"""Recipes of the rmsnorm scene: LayerNorm of three numbers beside RMSNorm, with 𝟏 upright.
+"""Recipes of the scene `rmsnorm`: LayerNorm of three numbers beside RMSNorm, with 𝟏 upright.
 
 RMSNorm is applied either to the same three numbers, or to the two coordinates of their projection to the
 plane Σx = 0. A point is x = c + (q + δ)σ·𝟏, where c is centred, σ is the standard deviation of its
@@ -140,7 +140,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which are RMSNorm's results.
 
     They are computed without RMSNorm. As ‖LN(x)‖ = √d, the vector (LN(x), √d·q) has the length √d·√(1 + q²),
-    and is divided by √(1 + q²). Here q includes the offset δ. `normed` are LN(x), `spread` the offsets.
+    and is divided by √(1 + q²). Here q includes the offset δ. `normed` are LN(x), `spread` the offsets δ.
     """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])

@@ -1,4 +1,4 @@
-"""The recipe of the select scene: keys, and which of them a query can select, at each step of a norm.
+"""The recipe of the scene `select`: keys, and which of them a query can select, at each step of a norm.
 
 A query q selects the key k with the largest score ⟨q, k⟩. Coordinates are rotated so that the last one is
 along 𝟏 and the others span the hyperplane; this changes no score. The picture shows the first three; for d =
@@ -155,9 +155,9 @@ def names(norm: str) -> tuple[str, ...]:
 
 
 def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
-    """The steps centre → sphere → ⊙ γ → + β in rotated coordinates; `norm` can lack centring or the sphere.
+    """The steps centre → sphere → ⊙ γ → + β in rotated coordinates, without those that the `norm` lacks.
 
-    The matrix `turn` rotates. With d, points have only the first d of the rotated coordinates.
+    The orthogonal matrix `turn` rotates. If d is given, points have only the first d rotated coordinates.
     """
     whole = len(turn)
     d = d or whole
@@ -260,8 +260,8 @@ def picture(
 def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
     """The convex hull of the keys, the line along 𝟏 if d < 4, and the sphere of radius √d if there is one.
 
-    For d = 4 the picture contains the whole hull only from centring on. So the hull is drawn only from there
-    on, and not at all for RMSNorm.
+    For d = 4 the picture contains the whole hull only from the stage `centre` on. So the hull is drawn only
+    from that stage on, and not at all for RMSNorm, which has no such stage.
     """
     show, n, last = rows(np.eye(min(d, 3), d)), len(x), len(names(norm)) - 1
     hull, whole, fade = "keys", show, None

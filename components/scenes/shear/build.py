@@ -1,4 +1,4 @@
-"""Recipe of the shear scene: a sphere and a cube, their shadows, and the shadow as a mapping of the plane.
+"""Recipe of the scene `shear`: a sphere and a cube, their shadows, and the shadow as a mapping of the plane.
 
 The shear adds s times the coordinate `by` to the coordinate `onto`. The light falls along `by`, so the shadow
 keeps the two other coordinates: u = `onto`, which the shear changes, and v, which it does not. The third, h =

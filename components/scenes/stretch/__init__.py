@@ -1,6 +1,6 @@
 """The activation u_ε(t·x, y) on the unit circle, and the curve of the first coordinate after it.
 
-u_ε(x) is x/√(‖x‖² + ε).
+u_ε(v) is v/√(‖v‖² + ε), for a vector v.
 """
 
 from components.language.scene import Scene

@@ -1,4 +1,4 @@
-"""Recipe of the stretch scene: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
+"""Recipe of the scene `stretch`: (x, y) ↦ u_ε(t·x, y) on the unit circle."""
 
 from components.language.cloud import Row
 from components.language.marks import Followed

@@ -109,7 +109,7 @@ def arctangent() -> tuple[Cloud, Cloud]:
     """Clouds of closed forms for the line y = h: sin arctan(x/h) of the curve, and arctan(x/h) of the angle.
 
     x/h is computed differently from the slice's steps, which use √(x² + h²): the stored point (x, √(L² − x²))
-    has the length L, and its x is divided by L + (h − L).
+    has the length L = LINE_HALF_LENGTH, and its x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
@@ -151,7 +151,7 @@ def angle_view() -> View:
 
 
 def guides(wait: int) -> list[Part]:
-    """The surface z = f(x, y) with circles and rays on it, and the floor with its axes.
+    """The surface, with circles and rays on it, and the floor with its axes.
 
     The surface is drawn as a tilted plane for the first `wait` stages of the animation; then it bends.
     """

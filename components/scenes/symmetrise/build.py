@@ -1,4 +1,4 @@
-"""Recipe of the symmetrise scene: vectors after each iteration of a learned LayerNorm, a ring of heads.
+"""Recipe of the scene `symmetrise`: vectors after each iteration of a learned LayerNorm, a ring of heads.
 
 `learning.symmetriser` explains the network. Each stage shows the vectors after one more iteration of it.
 """

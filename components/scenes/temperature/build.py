@@ -1,7 +1,8 @@
-"""Recipe of the temperature scene: days on the unit circle, u_ε(t·x, y) or u_ε(a·x + t, y), one threshold.
+"""Recipe of the scene `temperature`: days as points of the circle, classified by one threshold on x.
 
-A day with z °C more than the mean of the year is the point (z/DEGREES_PER_UNIT, wind), normalised. Its wind
-is 1 or −1.
+Before the threshold, u_ε(t·x, y) is applied to find hot days, and u_ε(a·x + t, y) to find extreme days. A day
+with z °C more than the mean of the year is the point (z/DEGREES_PER_UNIT, wind), normalised. Its wind is 1 or
+−1.
 """
 
 import numpy as np
@@ -68,8 +69,9 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
-    For hot days the axes follow the ellipse, which is long, and are back around the circle at the last stage.
-    Then trails, which reach as far as the ellipse, are hidden.
+    hot: whether the classes are hot and cold days, otherwise typical and extreme days. For hot days the axes
+    follow the ellipse, which is long, and are back around the circle at the last stage. At that stage trails,
+    which reach as far as the ellipse, are hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)

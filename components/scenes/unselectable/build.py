@@ -151,7 +151,7 @@ def reading(found: Found) -> str:
 
 
 def links(counted: Sequence[Found]) -> list[str]:
-    """For each cell, a link to the scene select with the first of the cell's sets of keys.
+    """For each cell, a link to the scene `select` with the first of the cell's sets of keys.
 
     It is "" if the cell has more keys or dimensions than that scene can show (MAX_OPENED).
     """

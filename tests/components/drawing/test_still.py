@@ -216,7 +216,7 @@ def test_a_field_has_the_networks_colours_and_no_seams(slug):
 
 
 def test_a_globe_is_painted_with_what_the_network_answers():
-    """The sphere of the scene octants has the colours of both classes, not that of a plain sphere."""
+    """The sphere of the scene `octants` has the colours of both classes, not that of a plain sphere."""
     _, found = panels(scenes()["octants"])
     panel = next(panel for view, panel in found if view.name == "ball")
     fills = [path.get("fill") for path in panel.iter(f"{SVG}path")]
