@@ -49,7 +49,7 @@ CMD ["sh", "-c", "sed \"s/clients 500;/clients ${CLIENT_REQUESTS:-500};/\" /etc/
 
 
 FROM ${PYTHON}
-# Bytecode and the gallery's pictures are made here, because a running container's file system is read-only.
+# Bytecode and the pictures of the home page are made here, because a running container's file system is read-only.
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /build/node_modules/plotly.js-gl3d-dist-min node_modules/plotly.js-gl3d-dist-min

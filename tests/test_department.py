@@ -7,6 +7,8 @@ import re
 import socket
 import ssl
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +27,7 @@ TEXT = (Path(__file__).parents[1] / "docs/deployment.md").read_text("utf-8")
 RECIPE = TEXT.partition("\n## A department server\n")[2].partition("\n## ")[0]
 (SETTINGS,) = re.findall(r"```sh\n(PORT=.*?)```", RECIPE, re.S)
 SITE, EVENTS, LOGIN, PUBLIC = re.findall(r"```nginx\n(.*?)```", RECIPE, re.S)
+(REFUSED,) = re.findall(r"```nginx\n(.*?)```", TEXT.partition("\n## Privacy\n")[2], re.S)
 # What Debian's nginx.conf has around the site's file, with folders that a test may write to.
 AROUND = """daemon off; pid nginx.pid; error_log error.log; %s http {
 client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;
@@ -205,6 +208,40 @@ def test_a_reader_who_pretends_to_be_many_is_one_client(server):
 
     guesses = [guess(number, "127.0.0.8") for number in range(80)]
     assert set(guesses) == {400, 429} and guess(1, "127.0.0.9") == 400
+
+
+class Accepting(BaseHTTPRequestHandler):
+    """Answers every request with 204."""
+
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+
+    def do_POST(self):
+        self.do_GET()
+
+
+def test_uploads_can_be_refused(tmp_path):
+    """The documented location refuses what opens a file, and nothing else."""
+    port = free()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as behind:
+        threading.Thread(target=behind.serve_forever, daemon=True).start()
+        rest = "location / { proxy_pass http://127.0.0.1:8050; }"
+        own = f"server {{ listen 127.0.0.1:{port}; {REFUSED} {rest} }}"
+        text = AROUND % (EVENTS, free(), own.replace("127.0.0.1:8050", f"127.0.0.1:{behind.server_port}"))
+        with configured(tmp_path, text, port):
+            for method, path, status in (
+                ("POST", "recording", 403),
+                ("POST", "run/spiral", 403),
+                ("POST", f"recording/{'0' * 32}/delete", 204),
+                ("POST", "training", 204),
+                ("GET", f"run/{'0' * 16}.npz", 204),
+            ):
+                line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                line.request(method, f"/normscape/{path}")
+                assert line.getresponse().status == status, path
+                line.close()
+        behind.shutdown()
 
 
 def test_compose_reads_each_variable_of_the_recipe_and_of_the_example():

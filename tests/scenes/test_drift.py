@@ -376,7 +376,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "In the picture this is the spread of its 16 letters, in the table the spread of the letters of six passages. At **x** the second is larger": farther_apart,
+    "In the picture this is the spread of its 16 letters. The table uses the letters of six passages, whose spread at **x** is larger. So": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -387,7 +387,7 @@ CLAIMS = {
     "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long. This is not because the unit has changed: the spread becomes only 14 % smaller, while the path itself becomes 93 % shorter.": by_centring,
     "in spreads, in a window of 64 (medians of 5 models): | path in spreads | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
     "In its stream into layer 1 a path, with the height, is only 1.3 spreads long (medians of 5 models, window of 64)": along_one,
-    "a path is about as long after the division as before: compare the two rows of LayerNorm under “The answer”.": the_division,
+    "a path is not reliably shorter after the division, the gain and the shift than before them: compare the two rows of LayerNorm under “The answer”.": the_division,
     "On a sphere no step is longer than the diameter.": bounds,
     "Not divided by the spread, a letter's path in the stream into layer 4 is 170 long, and 7.3 long in what attention reads of it (window of 256, medians of 5 models).": bounds,
     "After ten windows the loss and the size of the stream are about what they were. The loss goes from 2.55 to 2.53 nats with LayerNorm, and from 2.48 to 2.47 without any norm (medians of 5 models": after_ten_windows,

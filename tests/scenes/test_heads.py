@@ -593,7 +593,7 @@ def renumbered_training():
 
 CLAIMS = {
     "in the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
-    "Four models of each of four kinds show no effect.": surfaces,
+    "Four models of each of four kinds show no significant effect.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
     "half as large as what they read (nats, means of four models): | what the heads read | dimensions | new text | noise | | --- | --- | --- | --- | "
     "| LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | "
@@ -608,7 +608,7 @@ CLAIMS = {
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
     "the score of each point as a key, in heads 1 and 2.": of_two_heads,
-    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap, head 1 alone sees the first direction, and head 2 alone the second. With four heads, head 1 sees one coordinate of the first direction, and head 2 another; neither sees anything of the second.": the_query,
+    "from the direction of $(1, -1, 0, 0)$ to that of $(0, 0, 1, -1)$. With two heads and no overlap, head 1 alone sees the first direction, and head 2 alone the second. With four heads, heads 1 and 2 each see one coordinate of the first direction, and nothing of the second direction.": the_query,
     "At two other places shuffles across heads even cost a little less than those within a single head: before $W_O$ in four of the five models, and for values only in all five.": less_across,
     "With overlap 1 it is twice as wide": twice_as_wide,
     "so that the shares of an axis sum to 1": soft,

@@ -207,7 +207,7 @@ def a_small_patch_hardly_bends():
 
 
 CLAIMS = {
-    "A deeper network can imitate a shallower one as closely as we like, because a norm hardly bends the sheet if the linear map before it makes the sheet very small.": a_small_patch_hardly_bends,
+    "A deeper network can imitate a shallower one as closely as we like, because a linear map can make the sheet very small before a norm, and a norm hardly bends a small sheet.": a_small_patch_hardly_bends,
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
@@ -227,7 +227,7 @@ CLAIMS = {
     "More starts find one: at depth 4, one of 128 networks fits them with the learning rate 0.03 (see below for a smaller rate). So for at least one of the four sets of labels a fitting network exists, but training rarely finds it.": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
-    "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of 32 did": sixteen,
+    "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of the 32 in the table did": sixteen,
     "the decision is torn and twisted.": torn,
     r"With one $u_\varepsilon$ they can be separated.": one_fold,
     r"The second $u_\varepsilon$ has folded the sheet. On the first sphere the sheet covered nearly half, nowhere double. On this sphere it is pressed into less than a tenth, and most of it lies double.": the_fold,

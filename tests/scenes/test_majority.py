@@ -508,7 +508,7 @@ CLAIMS = {
     f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
     f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
     "Again no seed gets to 99 %.": for_longer,
-    "So few seeds say little: from seed to seed LayerNorm's losses differ by up to 0.167, more than its mean loss differs from the mean loss of any other norm (0.090 at most).": few_seeds,
+    "So few seeds say little. LayerNorm's losses lie up to 0.167 apart, from seed to seed, while its mean loss is at most 0.090 away from the mean loss of any other norm.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "The network does not know the order of the tokens, only how often each of the 20 classes occurs.": the_task,
@@ -555,6 +555,6 @@ CLAIMS = {
     "leads by at least 6 tokens": our_setup,
     "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines in the graph.": even_shares,
     "Its median over the seeds is the highest of the four norms, far above LayerNorm's.": the_other_norm,
-    "The loss falls as fast as with LayerNorm, and the angle to 𝟏 is hardly different from that before training.": as_long,
+    "The loss falls at least as fast as with LayerNorm, and the angle to 𝟏 is hardly different from that before training.": as_long,
     "the lines in the graph are ragged": ragged,
 }

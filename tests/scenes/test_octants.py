@@ -286,7 +286,7 @@ CLAIMS = {
     "This is the end of the deepest drop of the loss, seen on the third sphere. The 76 marked points have turned there by more than 90° since step 1,116. On the second sphere 13 points have turned as much, on the first none. The length of the gradient (the dashed curve) does not announce the drop: it is at most 13.4 on the plateau before and at most 10.2 in the drop (this network).": the_drop,
     "19 end with fewer than 99 % of the points correct. Of these, 10 had reached 99 % at a checkpoint after step 5,400, before their loss rose again. The other 9 never reach it. The loss of 4 of them has stopped moving: over the last 500 of the 6,000 steps it stays within a factor of 1.26. The loss of the other 5 still moves.": failing_seeds,
     "seed 15 has one eighth wholly wrong": seed_15,
-    "the best plane classifies 64.5 % of the 400 points correctly. For the smaller numbers of **points**, it is between 64.1 and 72.5 %.": fewer_points,
+    "the best plane classifies 64.5 % of the 400 points correctly. If you choose fewer **points**, it is between 64.1 and 72.5 %.": fewer_points,
     "very nearly 1, but 0.95 where $\\lVert x\\rVert = 0.1$, and 0.71 where $\\lVert x\\rVert = "
     "\\sqrt{\\varepsilon} \\approx 0.032$": lengths,
 }

@@ -108,7 +108,11 @@ def test_a_push_into_the_null_space_and_a_constant():
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
     papers_say((np.median(change), "0.088"), text="it changes by {} for the median token")
     papers_say((change.max(), "0.323"), text="for the median token, and by {} at most.")
-    papers_say((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens is {} to {}.")
+    papers_say(
+        (rms.min(), "0.17"),
+        (rms.max(), "2.22"),
+        text="of the tokens, all replaced by one constant, are {} to {}.",
+    )
 
 
 def test_scores_of_trained_models():
@@ -161,7 +165,7 @@ def test_scores_of_trained_models():
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
             test_drift.the_division,
-            "1.0, 1.2 and 1.2 spreads long after the centring, and 1.3, 1.1 and 1.1 in what attention reads",
+            "1.0, 1.2 and 1.2 after the centring, and 1.3, 1.1 and 1.1 in what attention reads",
         ),
         (
             test_drift.after_ten_windows,
@@ -179,7 +183,7 @@ def test_scores_of_trained_models():
         (test_language.losses, "2.59 and 2.65 nats without the division, and between 2.58 and 2.65 with it"),
         (
             test_heads.surfaces,
-            "A new text then cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned one; noise added 1.14, 1.16, 1.20 and 1.24 nats",
+            "a new text cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned one; noise added 1.14, 1.16, 1.20 and 1.24 nats",
         ),
         (
             test_depth.of_a_number_over_tokens,
@@ -187,7 +191,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_ffn.narrow,
-            "loses about half of the points in five of 8 networks and all in three, and 66 or 83 % of the answers are right",
+            "loses about half of the points in five of 8 networks and all in three; 66 % of the answers are right in four networks, and 83 % in the other four",
         ),
         (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
         (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),
