@@ -25,6 +25,14 @@ export function stagesNamed(words, stages) {
  * @param {number[]} stages in ascending order @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
+/** The label of a passage's button, which says what a click does: "Stage 1: centre", or for several stages
+ * "Next of stages 2, 3: sphere, gain". @param {number[]} litStages the passage's stages @param {string[]}
+ * stages the names of all stages */
+export function buttonLabel(litStages, stages) {
+  const names = litStages.map((k) => plainLabel(stages[k])).join(", ");
+  return `${litStages.length > 1 ? "Next of stages" : "Stage"} ${litStages.join(", ")}: ${names}`;
+}
+
 /**
  * Connect the passages of a text with the stages that they name: each gets a button and a click listener.
  * @param {HTMLElement} part the text's element @param {Player} player @returns {() => void} a function to
@@ -40,7 +48,7 @@ export function passages(part, player) {
       {
         type: "button",
         className: "to",
-        "aria-label": `Stage ${litStages[0]}: ${litStages.map((k) => plainLabel(stages[k])).join(", ")}`,
+        "aria-label": buttonLabel(litStages, stages),
       },
       String(litStages[0]),
     );
@@ -65,6 +73,7 @@ export function passages(part, player) {
   };
 }
 
-/** Whether a click on a passage is not meant for the passage: it is on a link, or text is selected.
- * @param {Element} target */
-const notForPassage = (target) => Boolean(target.closest("a")) || getSelection()?.isCollapsed === false;
+/** Whether a click on a passage is not meant for the passage: it is on a link, or it ends a selection of text.
+ * A click on the passage's button always is. @param {Element} target */
+const notForPassage = (target) =>
+  Boolean(target.closest("a")) || (!target.closest("button") && getSelection()?.isCollapsed === false);

@@ -48,3 +48,9 @@ def test_on_the_way_the_stage_ahead_is_lit(node):
     formula.
     """
     assert calls(node, "stageShownAt", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]
+
+
+def test_the_button_says_which_stages_it_leads_to(node):
+    """With several stages it leads to the next of them, also from one of them."""
+    labels = calls(node, "buttonLabel", [[1], ["x", "u<sub>1</sub>"]], [[1, 3], STAGES])
+    assert labels == ["Stage 1: u1", "Next of stages 1, 3: centre, centre"]

@@ -21,13 +21,17 @@ def test_a_paragraph_is_lit_at_its_stage_and_leads_there(page):
     page.locator(".passage", has_text="falls along the orange line").click()
     rest(page)
     assert player(page, "p.progress") == 1 and lit(page) == ["centre"]
-    shown = page.get_by_role("button", name="Stage 2: unit sphere, × √3")
+    shown = page.get_by_role("button", name="Next of stages 2, 3: unit sphere, × √3")
     for stage in (2, 3, 2):
         shown.focus()
         page.keyboard.press("Enter")
         rest(page)
         assert player(page, "p.progress") == stage and lit(page) == ["unit sphere", "× √d"]
         assert shown.get_attribute("aria-current") == "step"
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))")
+    page.keyboard.press("Enter")
+    rest(page)
+    assert player(page, "p.progress") == 3, "the button works also while text is selected"
     player(page, "p.seek(0)")
     rest(page)
     page.locator(".passage a.word").first.click()
