@@ -73,7 +73,7 @@ export function passages(part, player) {
   };
 }
 
-/** Whether a click on a passage is not meant for the passage: it is on a link, or it ends a selection of text.
- * A click on the passage's button always is. @param {Element} target */
+/** Whether a click on a passage is not meant for the passage: it is on a link, or, unless it is on the
+ * passage's button, text is selected. @param {Element} target */
 const notForPassage = (target) =>
   Boolean(target.closest("a")) || (!target.closest("button") && getSelection()?.isCollapsed === false);
