@@ -14,7 +14,7 @@ const ENTRIES = [
   "guest/dash_figure",
   "guest/kernel",
   "page/attend",
-  "page/callbacks",
+  "page/load_dash",
   "page/embed",
   "page/home",
   "page/reader",

@@ -102,11 +102,11 @@ class Explorer(Dash):
             return answer(404, "Normscape", [], page.unknown(slug, place), place)
         scene = scenes()[slug]
         status, main = self._main(scene, place)
-        callbacks = self._callbacks() if self.training.trainable(scene) else []
+        dash_scripts = self._dash_scripts() if self.training.trainable(scene) else []
         discovery_tags = discovery(scene, shown=status == 200)
         head = [discovery_tags, scene_head(scene, place, trained=self.training.trainable(scene))]
         title = f"{scene.title} · Normscape"
-        return answer(status, title, head, [main, callbacks], place, lead=scene.lead, slug=slug)
+        return answer(status, title, head, [main, dash_scripts], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
         """The content of the home page. The figure's still picture is omitted if the server is too busy."""
@@ -147,10 +147,10 @@ class Explorer(Dash):
         except WrongValue:
             return 400, text({})
 
-    def _callbacks(self) -> list[Any]:
+    def _dash_scripts(self) -> list[Any]:
         """Elements with Dash's configuration, and the addresses of its scripts as JSON.
 
-        assets/page/callbacks.mjs loads these scripts later, when a reader needs them.
+        assets/page/load_dash.mjs loads these scripts later, when a reader needs them.
         """
         scripts = json.dumps(NEEDED.findall(self._generate_scripts_html()))
         kind = {"type": "application/json", "id": "dash-scripts"}
@@ -213,7 +213,7 @@ def scene_head(scene: Scene, place: Place, *, trained: bool) -> list[Any]:
 
     trained: whether the page has a training panel.
     """
-    entries = ["page/attend", *(["player/training", "page/callbacks"] if trained else [])]
+    entries = ["page/attend", *(["player/training", "page/load_dash"] if trained else [])]
     entries += ["page/recordings"] if scene.slug == recordings.SCENE.slug else []
     scripts = [module(place.asset(f"{entry}.mjs")) for entry in entries]
     recipe = {"rel": "preload", "as": "fetch", "crossorigin": "anonymous", "href": first_recipe(scene, place)}

@@ -160,7 +160,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
         ("page/attend", "/fold"),
         (DEEP, "/fold"),
         (OF_TRAINING, "/spiral?n=40&depth=1"),
-        ("page/callbacks", "/spiral?n=40&depth=1"),
+        ("page/load_dash", "/spiral?n=40&depth=1"),
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
@@ -169,6 +169,25 @@ def test_a_module_that_is_blocked_is_told(new_page, module, link):
     page.route(f"**/assets/*/{module}.mjs", lambda route: route.abort())
     page.goto(link)
     page.wait_for_selector(".unmoved:has-text('reload the page')", timeout=TIMEOUT_MS)
+
+
+@pytest.mark.parametrize("dash", ["", "constructor() { throw new Error('no'); }"], ids=["silent", "throws"])
+def test_a_training_panel_that_is_never_rendered_is_told(new_page, dash):
+    """If Dash starts, but renders nothing, a message replaces the panel's inert copy."""
+    page = new_page()
+    page.route(
+        "**/_dash-component-suites/**", lambda route: route.fulfill(body="", content_type="text/javascript")
+    )
+    page.route(
+        "**/dash-renderer/**",
+        lambda route: route.fulfill(
+            body=f"window.DashRenderer = class {{ {dash} }};", content_type="text/javascript"
+        ),
+    )
+    visit(page, "/spiral?n=40&depth=1")
+    page.locator(".training").evaluate("(e) => { e.open = true; }")
+    page.wait_for_selector(".training [role=alert]:has-text('did not load')", timeout=TIMEOUT_MS)
+    assert not page.locator(".training .until").count()
 
 
 @pytest.mark.parametrize("path", ["/fold", "/embed/fold"])

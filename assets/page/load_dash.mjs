@@ -5,6 +5,7 @@
 
 import { h } from "../dom.mjs";
 
+const RENDER_TIMEOUT_MS = 10_000; // from the start of Dash until the page says that it has rendered nothing
 const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
 /** Load and run a script. Scripts run in the order of the calls. The promise is rejected if loading fails.
@@ -29,22 +30,27 @@ const filled = (place) =>
   });
 
 /** Load Dash's scripts, start Dash, and remove the static panel once Dash has rendered its own. If a script
- * cannot be loaded, an error message replaces the static panel. */
+ * cannot be loaded, or Dash fails or renders nothing in time, an error message replaces the static panel. */
 async function show() {
   const place = /** @type {HTMLElement} */ (document.getElementById("react-entry-point"));
   const until = /** @type {HTMLElement} */ (document.querySelector(".until"));
   const sources = document.getElementById("dash-scripts")?.textContent;
   // Dash will render elements with the same ids, and an id may occur only once in a page
   for (const named of until.querySelectorAll("[id]")) named.removeAttribute("id");
+  const failed = h("p", { role: "alert" }, FAILED_TEXT);
   const shown = filled(place);
+  let timer;
   try {
     await Promise.all(JSON.parse(sources ?? "[]").map(load));
+    timer = window.setTimeout(() => until.replaceWith(failed), RENDER_TIMEOUT_MS);
+    new /** @type {{DashRenderer: new () => unknown}} */ (/** @type {unknown} */ (window)).DashRenderer();
   } catch {
-    until.replaceWith(h("p", { role: "alert" }, FAILED_TEXT));
+    until.replaceWith(failed);
     return;
   }
-  new /** @type {{DashRenderer: new () => unknown}} */ (/** @type {unknown} */ (window)).DashRenderer();
   await shown;
+  clearTimeout(timer);
+  failed.remove(); // if Dash has rendered late
   until.remove();
   place.hidden = false;
 }
