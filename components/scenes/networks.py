@@ -1,7 +1,7 @@
 """Views and readouts of the scenes with trained networks.
 
 A `Film` holds the networks of several seeds at all checkpoints of their training. The points go through the
-layers of one of them, with the weights at the training step that the slider "step" selects. Training moves
+layers of one of them, with the weights at the training step that the slider `step` selects. Training moves
 the plane of the last linear layer until it separates the classes. Source: winsor2022.
 """
 
@@ -37,7 +37,7 @@ PLANE_RADIUS = 1.2  # radius of the separating plane as it is drawn
 
 
 def network(film: Film, seed: int) -> Pipeline:
-    """The layers of the network of `seed`, with the weights at the training step of the slider "step".
+    """The layers of the network of `seed`, with the weights at the training step of the slider `step`.
 
     If `film` has only one checkpoint, the weights do not depend on a slider.
     """
@@ -45,7 +45,7 @@ def network(film: Film, seed: int) -> Pipeline:
 
 
 def clock(film: Film) -> tuple[Parameter, ...]:
-    """The slider "step", which starts at the last training step; () if there is only step 0."""
+    """The slider `step`, which starts at the last training step; () if there is only step 0."""
     last = float(film.steps[-1])
     about = "of the optimiser; between two checkpoints the weights are interpolated"
     return (Parameter("step", "training step", last, 0.0, last, 1.0, about=about),) if last else ()

@@ -283,7 +283,7 @@ EPS = slider("eps")
 
 
 def fitted(points: np.ndarray, d: int) -> np.ndarray:
-    """The points with d coordinates each: further ones are cut off, missing ones are 0."""
+    """The points with d coordinates each: further coordinates are cut off, missing coordinates are 0."""
     return np.pad(points, ((0, 0), (0, max(d - points.shape[1], 0))))[:, :d]
 
 

@@ -105,7 +105,7 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of the points that the marks show, without empty ones, and each array object once."""
+        """The arrays of the points that the marks show: no empty arrays, and each object once."""
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 

@@ -162,7 +162,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def moved() -> Steps:
-    """Steps that apply the sliders "last", "scale" and "mean" to the coordinates of a token.
+    """Steps that apply the sliders `last`, `scale` and `mean` to the coordinates of a token.
 
     A point has these coordinates, and then 1 if it is the last token, otherwise 0. The steps drop that
     number.
@@ -252,7 +252,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """Cloud of the vectors that attention reads. At the stage "q, k, v" they become all heads' values."""
+    """Cloud of the vectors that attention reads. At the stage `q, k, v` they become all heads' values."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 

@@ -69,14 +69,14 @@ def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
 
 
 def score() -> tuple[Step, ...]:
-    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class: n from the slider "axis", α from "opening"."""
+    """z ↦ ⟨n, z⟩ − cos α, whose sign is the class: n from the slider `axis`, α from `opening`."""
     n = wave(np.array([[1.0, 0, 0]]), np.array([[0, 0, 1.0]]))
     level = wave(np.array([-1.0]), np.array([0.0]))
     return (Affine(Entries(np.zeros((1, 3)), tracks={"axis": n}), Entries([0.0], tracks={"opening": level})),)
 
 
 def along_n() -> Affine:
-    """t ↦ t·n, with n from the slider "axis"."""
+    """t ↦ t·n, with n from the slider `axis`."""
     n = wave(np.array([[1.0], [0], [0]]), np.array([[0], [0], [1.0]]))
     return Affine(Entries(np.zeros((3, 1)), tracks={"axis": n}))
 
@@ -117,7 +117,7 @@ def cone() -> tuple[Step, ...]:
 def eccentricity() -> Cloud:
     """Cloud of one number: the eccentricity |cos θ|/cos α of the conic in which the cone meets the sheet.
 
-    θ is the angle of the slider "axis", α that of "opening". Below 1 the conic is an ellipse, at 1 a
+    θ is the angle of the slider `axis`, α that of `opening`. Below 1 the conic is an ellipse, at 1 a
     parabola, above 1 a hyperbola.
     """
     one = np.array([[1.0]])

@@ -24,7 +24,7 @@ PLANE = rows(np.eye(2))
 
 
 def files(choices: Choices) -> tuple[File, ...]:
-    """The table of trained networks, if the choices show it; else nothing."""
+    """The table of trained networks, if the choices show it; otherwise none."""
     return (DATA_FILE,) if choices["what"] == "layers" else ()
 
 

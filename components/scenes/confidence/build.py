@@ -86,14 +86,14 @@ def build(choices: Choices) -> Recipe:
 
 
 def norm() -> Step:
-    """RMSNorm if the slider "t" is at 0, multiplication by a constant at 1, and a linear blend between."""
+    """RMSNorm if the slider `t` is at 0, multiplication by a constant at 1, and a linear blend between."""
     keep = Affine(Entries(np.eye(D), {"t": -np.eye(D)}))
     constant = Affine(Entries(np.zeros((D, D)), {"t": MEAN_FACTOR * np.eye(D)}))
     return Branches((Pipeline((Normalize(radius=RADIUS), keep)), Pipeline((constant,))))
 
 
 def head() -> tuple[Step, ...]:
-    """⊙ γ, W, the factor of the slider "w", and softmax: the probabilities of three classes."""
+    """⊙ γ, W, the factor of the slider `w`, and softmax: the probabilities of three classes."""
     return GAIN, Affine(CLASSES), scaled(D, "w"), Softmax()
 
 

@@ -123,7 +123,7 @@ def shares(heads: int, shape: str) -> Array:
 
 
 def by_overlap(values: Array) -> Entries:
-    """Entries of a matrix that follow the slider "overlap".
+    """Entries of a matrix that follow the slider `overlap`.
 
     They are values[t] at OVERLAPS[t], and are interpolated in between.
     """
@@ -242,7 +242,7 @@ def axes() -> list[Part]:
 
 
 def turning_query() -> Entries:
-    """The query (d, 1) on the sphere, which the slider "query" turns from axes 1 and 2 to axes 3 and 4."""
+    """The query (d, 1) on the sphere, which the slider `query` turns from axes 1 and 2 to axes 3 and 4."""
     turn = np.deg2rad(ANGLES)[:, None]
     found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
     return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})

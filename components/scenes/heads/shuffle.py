@@ -116,7 +116,7 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
 
 
 def scatter(n: int) -> Array:
-    """n numbers in [−1, 1), of which successive ones are far apart.
+    """n numbers in [−1, 1), in an order in which neighbours are far apart.
 
     As heights, they keep dots with similar costs from overlapping.
     """

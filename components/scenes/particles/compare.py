@@ -119,7 +119,7 @@ def own_time(time: np.ndarray, kind: str) -> np.ndarray:
 
 
 def shared(d: int, values: np.ndarray) -> Pipeline:
-    """y ↦ one number, the same for all tokens: `values[k]` if the slider "time" is at STOPS[k]."""
+    """y ↦ one number, the same for all tokens: `values[k]` if the slider `time` is at STOPS[k]."""
     return Pipeline(
         (Affine(np.zeros((1, d)), Entries([0.0], tracks={"time": Track(STOPS, values[:, None])})),)
     )

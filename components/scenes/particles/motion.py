@@ -111,7 +111,7 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
-    """The step that moves all tokens from their start to the time of the slider "time".
+    """The step that moves all tokens from their start to the time of the slider `time`.
 
     A reader can drag a token to another direction (`put`): at the time of that move, the flow turns this
     token there.

@@ -180,7 +180,7 @@ def points(state: int) -> np.ndarray:
 
 
 def begin(width: int) -> Affine:
-    """The step that adds START_DIRECTION, times the slider "start", to w, which is 0 before.
+    """The step that adds START_DIRECTION, times the slider `start`, to w, which is 0 before.
 
     w has the first two of `width` coordinates.
     """

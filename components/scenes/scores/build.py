@@ -281,7 +281,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
 
 
 def sines(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
-    """t ↦ sin(share · tθ + start), for each pair from `shares` and `starts`; θ is the parameter "theta".
+    """t ↦ sin(share · tθ + start), for each pair from `shares` and `starts`; θ is the parameter `theta`.
 
     The parameter is in degrees, the starts in radians.
     """

@@ -65,7 +65,7 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 def given(block: Symmetriser) -> Pipeline:
     """Steps from a vector to the initial point of the block.
 
-    They apply the sliders "scale" and "mean" to the vector. Then they append in order: messages, which are 0;
+    They apply the sliders `scale` and `mean` to the vector. Then they append in order: messages, which are 0;
     minus the target, which is LayerNorm's result; the position in the picture; and the error.
     """
     level = np.full((D, D), 1 / D)
