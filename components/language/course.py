@@ -1,8 +1,7 @@
 """The course: all chapters in order. A chapter is a question, and the scenes that answer it.
 
 In `texts/course.md` a chapter is `## its question`, a text about it, and a line `- slug: bridge` for each
-scene, where the bridge is the sentence that leads from the previous scene to this one. A chapter without
-scenes is only planned, and is not shown.
+scene, where the bridge is the sentence that leads from the previous scene to this one.
 """
 
 from __future__ import annotations
@@ -46,9 +45,10 @@ class Chapter:
 
 @cache
 def chapters() -> tuple[Chapter, ...]:
-    """The chapters of `texts/course.md` that have scenes.
+    """The chapters of `texts/course.md`.
 
-    Raises ValueError if the file names a scene that does not exist, or names one twice.
+    Raises ValueError if the file names a scene that does not exist, or names one twice; for a chapter without
+    scenes; and for a list in a chapter's text, which is probably a misspelt line of a scene.
     """
     return read(COURSE_FILE.read_text("utf-8"), scenes())
 
@@ -58,13 +58,18 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
         (title, COURSE_LINE.sub("", body).strip(), COURSE_LINE.findall(body))
         for title, body in parts(text, "##")[1]
     ]
+    for title, about, lines in drafts:
+        if not lines:
+            raise ValueError(f"the chapter {title!r} has no scenes")
+        if re.search("^-", about, re.M):
+            raise ValueError(f"the chapter {title!r} has a line '- …' that is not '- slug: sentence'")
     named = [slug for _, _, lines in drafts for slug, _ in lines]
     for slug in named:
         if slug not in known or named.count(slug) > 1:
             raise ValueError(
                 f"the course names {slug!r}, which is {'there twice' if slug in known else 'no scene'}"
             )
-    found = [
+    return tuple(
         Chapter(
             number,
             title,
@@ -75,8 +80,7 @@ def read(text: str, known: dict[str, Scene]) -> tuple[Chapter, ...]:
             ),
         )
         for number, (title, about, lines) in enumerate(drafts, start=1)
-    ]
-    return tuple(chapter for chapter in found if chapter.scenes)
+    )
 
 
 def in_course(slug: str) -> CourseScene | None:

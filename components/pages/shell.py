@@ -249,7 +249,7 @@ def _here(place: Place, slug: str) -> Any:
     entry = course.in_course(slug)
     if entry is None:
         return None
-    chapter = next(each for each in course.chapters() if each.number == entry.chapter)
+    chapter = course.chapters()[entry.chapter - 1]
     back, on = (
         to(place, other.scene, sign, name=f"{word}: {other.scene.title}", className="beside")
         if other

@@ -21,7 +21,7 @@ def test_chapters_are_numbered_questions_with_bridges():
         assert [step.number for step in chapter.scenes] == list(range(1, len(chapter.scenes) + 1))
         assert all(step.bridge and "$" not in step.bridge for step in chapter.scenes)
     numbers = [chapter.number for chapter in course.chapters()]
-    assert numbers == sorted(set(numbers)) and numbers[0] == 1
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_before_and_after_lead_through_all_of_it():
@@ -44,6 +44,8 @@ def test_a_scene_without_a_chapter_has_no_place():
     [
         ("## A?\n- nowhere: x\n", "'nowhere', which is no scene"),
         ("## A?\n- fold: x\n\n## B?\n- fold: y\n", "there twice"),
+        ("## A?\n- fold: x\n- some-slug: y\n", "'A[?]' has a line '- …' that is not"),
+        ("## A?\nFirst.\n\n## B?\n- fold: x\n", "'A[?]' has no scenes"),
     ],
 )
 def test_a_wrong_line_is_an_error(text, wrong):
@@ -51,7 +53,7 @@ def test_a_wrong_line_is_an_error(text, wrong):
         course.read(text, scenes())
 
 
-def test_a_chapter_to_come_keeps_its_number_and_is_not_shown():
-    found = course.read("## A?\nFirst.\n\n## B?\nSecond.\n- fold: $x$ folds\n", scenes())
-    assert [(c.number, c.title, c.about) for c in found] == [(2, "B?", "Second.")]
-    assert found[0].scenes[0].label == "2.1" and "<math" in found[0].scenes[0].bridge
+def test_chapters_and_their_scenes_are_numbered():
+    found = course.read("## A?\n- shear: x\n\n## B?\nSecond.\n- fold: $x$ folds\n", scenes())
+    assert [(c.number, c.title, c.about) for c in found] == [(1, "A?", ""), (2, "B?", "Second.")]
+    assert found[1].scenes[0].label == "2.1" and "<math" in found[1].scenes[0].bridge
