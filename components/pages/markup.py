@@ -45,15 +45,20 @@ def attributes(**named: Any) -> dict[str, Any]:
 def written(tree: Any) -> str:
     """The HTML text of a tree, which may consist of components, elements, texts, numbers, None and lists.
 
-    Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for a component
-    that does not come from `dash.html`, and for an attribute whose value is not a text, a number or a bool.
+    Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for anything
+    else, such as a component that does not come from `dash.html`; and for an attribute whose value is not a
+    text, a number or a bool. An attribute `aria-…` is a text also for a bool: "true" or "false".
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))
     if isinstance(tree, Component):
         return written(_element(tree))
+    if tree is None:
+        return ""
+    if isinstance(tree, str | int | float):
+        return str(escape(tree))
     if not isinstance(tree, Element):
-        return "" if tree is None else str(escape(tree))
+        raise TypeError(f"{tree!r} is no content of HTML")
     start = f"<{tree.tag}{''.join(_attribute(*each) for each in tree.attributes.items())}>"
     return start if tree.tag in VOID else f"{start}{written(tree.children)}</{tree.tag}>"
 
@@ -67,6 +72,8 @@ def _element(component: Component) -> Element:
 
 
 def _attribute(name: str, value: Any) -> str:
+    if name.startswith("aria-") and isinstance(value, bool):
+        value = str(value).lower()
     if value is None or value is False:
         return ""
     if value is True:

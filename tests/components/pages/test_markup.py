@@ -87,13 +87,24 @@ def test_names_are_those_of_html():
         (html.P("<b>"), "<p>&lt;b&gt;</p>"),
         (html.P(Markup("<b>x</b>")), "<p><b>x</b></p>"),
         ([None, [], ["a", html.Br()]], "a<br>"),
+        (element("i", {"aria-hidden": True}), '<i aria-hidden="true"></i>'),
+        (element("i", {"aria-busy": False}), '<i aria-busy="false"></i>'),
     ],
 )
 def test_what_is_written(tree, text):
     assert written(tree) == text
 
 
-@pytest.mark.parametrize("tree", [dcc.Graph(), html.Div(style={"color": "red"}), html.Div(dcc.Store(id="x"))])
+@pytest.mark.parametrize(
+    "tree",
+    [
+        dcc.Graph(),
+        html.Div(style={"color": "red"}),
+        html.Div(dcc.Store(id="x")),
+        {"a": 1},
+        element("p", {}, (word for word in "ab")),
+    ],
+)
 def test_what_is_no_html_is_an_error(tree):
     with pytest.raises(TypeError, match="HTML"):
         written(tree)
