@@ -19,23 +19,22 @@ from werkzeug.exceptions import BadRequest
 
 from components.language.scene import WrongValue
 from components.training import jobs, queue, store
-from components.training.queue import NOTHING
+from components.training.queue import LOST_ANSWER, NOTHING
 from components.web.budget import GUESS_PRICE, TRAINING_PRICE, Busy, client, work
 from components.web.routes import Access, route
 
-MAX_REQUEST_BYTES = 10_000  # largest size of a poll
+MAX_POLL_BYTES = 10_000  # for the bodies of other requests, the limits of components/web/security.py apply
 MAX_STEP = 10**9
 QUEUE_RETRY_SECONDS = 60  # until a retry when the queue is full
 BROWSER_COOKIE = "normscape"
 WRONG = "Training has not started: see the messages at the fields."
 Ready = Callable[[], None]  # starts a worker if none runs
-LOST_ANSWER = '{"end": {"state": "lost"}}'  # for a training that was lost, and for an unknown ticket
 
 
 def add_routes(server: Flask, ready: Ready) -> None:
     path = "/training/<string(length=32):ticket>"
     route(server, "/training", "training_order", partial(ordered, ready), Access.PRIVATE, ["POST"])
-    route(server, path, "training", partial(answer, ready), Access.PRIVATE, ["POST"])
+    route(server, path, "training", partial(polled, ready), Access.PRIVATE, ["POST"])
     route(server, f"{path}/close", "training_close", close, Access.PRIVATE, ["POST"])
 
 
@@ -64,24 +63,24 @@ def _owner() -> str:
     path, new = f"{request.script_root}/", secrets.token_hex(16)
 
     @after_this_request
-    def with_cookie(answer: Response) -> Response:
-        answer.set_cookie(
+    def with_cookie(response: Response) -> Response:
+        response.set_cookie(
             BROWSER_COOKIE, new, path=path, secure=request.is_secure, httponly=True, samesite="Strict"
         )
-        return answer
+        return response
 
     return new
 
 
-def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
+def reply_text(ready: Ready, ticket: str, **poll: Any) -> str:
     """The text of the response to a poll, as JSON. It is "" if there is no news.
 
     It is `{"away": true}` if the store of jobs does not answer. ready: a function that starts a worker if
-    none runs; it is not called for an unknown ticket. question: the fields of the poll, as returned by the
-    function `question`.
+    none runs; it is not called for an unknown ticket. poll: the fields of the poll, as returned by
+    `poll_fields`.
     """
     try:
-        text = queue.ask(ticket, **question)
+        text = queue.ask(ticket, **poll)
     except store.StoreUnavailable:
         return '{"away": true}'
     if text != LOST_ANSWER:  # an unknown ticket does not start a worker
@@ -89,9 +88,9 @@ def reply_text(ready: Ready, ticket: str, **question: Any) -> str:
     return text
 
 
-def answer(ready: Ready, ticket: str) -> Response:
+def polled(ready: Ready, ticket: str) -> Response:
     """The response to a poll; its status is 204 (no content) if there is no news."""
-    text = reply_text(ready, ticket, **question())
+    text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):
             pass  # an unknown ticket is charged as a guess
@@ -105,14 +104,14 @@ def close(ticket: str) -> tuple[str, int]:
     return "", 204
 
 
-def question() -> dict[str, Any]:
+def poll_fields() -> dict[str, Any]:
     """Parse the body of a poll, and return its three fields. Raises WrongValue if it is invalid.
 
     seen  the last training step of which the page has news
     stop  whether to end the training and keep its result
     look  the choices for which the page wants pictures
     """
-    request.max_content_length = MAX_REQUEST_BYTES
+    request.max_content_length = MAX_POLL_BYTES
     asked = json_body()
     seen, stop, look = asked.get("seen", NOTHING), asked.get("stop", False), asked.get("look", {})
     if type(seen) is not int or not NOTHING <= seen <= MAX_STEP or not isinstance(stop, bool):

@@ -206,3 +206,6 @@ def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
 def _outcome(end: bytes | None) -> str:
     """The JSON answer to a page whose training has ended. end: the stored outcome; LOST if there is none."""
     return json.dumps({"end": json_object(end).get("outcome", LOST)})
+
+
+LOST_ANSWER = _outcome(None)  # the answer to a poll of a training that was lost, and of an unknown ticket
