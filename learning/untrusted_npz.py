@@ -42,15 +42,17 @@ def npz_parts(data: bytes) -> Parts:
     """
     _small(data)
     if data.count(b"PK\x01\x02") > MAX_ARCHIVE_MEMBERS:
-        raise FileError("this archive contains other things than a run")
+        raise FileError(f"this archive has more than {MAX_ARCHIVE_MEMBERS} members, so it is no run")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             names = {member.filename.removesuffix(".npy"): member for member in members}
             if sorted(m.filename for m in members) != sorted(f"{name}.npy" for name in names):
-                raise FileError("this archive contains other things than a run")
-            if not names.keys() <= {*MAX_NUMBERS, "meta"} or "meta" not in names:
-                raise FileError("this archive contains other things than a run")
+                raise FileError("a member of this archive is there twice, or is not named like an array")
+            if unknown := names.keys() - {*MAX_NUMBERS, "meta"}:
+                raise FileError(f"this archive contains {min(unknown)[:40]!r}, which is no part of a run")
+            if "meta" not in names:
+                raise FileError("this archive has no member meta.npy, so it is no run")
             arrays = {name: _member(archive, member, name) for name, member in names.items()}
     except FileError:
         raise
@@ -97,7 +99,7 @@ def _array(data: bytes, name: str) -> Array:
     except Exception as problem:  # the header is a Python literal, whose parser raises many types
         raise FileError(f"{name} of this run is not a NumPy array: {problem}") from None
     if dtype.kind not in "fiu" or dtype.itemsize > MAX_BYTES_PER_NUMBER:
-        raise FileError(f"{name} of this run are not numbers")
+        raise FileError(f"the array {name!r} of this run does not consist of numbers")
     if name != "meta":
         _count(name, prod(shape))
     if min(shape, default=0) < 0 or dtype.itemsize * prod(shape) != len(data) - file.tell():
@@ -108,5 +110,5 @@ def _array(data: bytes, name: str) -> Array:
 
 def _json(data: bytes) -> Any:
     if len(data) > MAX_META_BYTES:
-        raise FileError(f"this run has more than {MAX_META_BYTES >> 10} kB beside its numbers")
+        raise FileError(f"this run has more than {MAX_META_BYTES >> 10} KiB beside its numbers")
     return strict_json(data)

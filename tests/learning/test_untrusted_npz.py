@@ -165,6 +165,23 @@ def test_a_broken_file_is_refused_in_words(name):
         from_npz(data)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a member without .npy", "is not named like an array"),
+        ("too much beside the numbers", "more than 64 KiB beside its numbers"),
+    ],
+)
+def test_a_message_names_the_fault(name, message):
+    with pytest.raises(FileError, match=message):
+        from_npz(FAULTS[name]())
+
+
+def test_an_archive_of_many_members_is_told_by_their_number():
+    with pytest.raises(FileError, match="more than 20 members"):
+        from_npz(crowded())
+
+
 def test_arrays_come_as_they_were_written():
     """Arrays in column order, or with the other byte order, are read correctly."""
     film = made()
