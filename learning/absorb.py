@@ -43,11 +43,14 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
     """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W).
 
-    Every γ becomes 1. The shifts must be 0 already: otherwise the Linear reads γ ⊙ n + β.
+    Every γ becomes 1. Raises ValueError unless every β is 0, as after `shifts_absorbed`: otherwise the Linear
+    reads γ ⊙ n + β.
     """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
         gamma, matrix = weights[f"{norm}.weight"], weights[f"{reader}.weight"]
+        if weights[f"{norm}.bias"].any():
+            raise ValueError(f"{norm} has a shift: absorb the shifts before the gains")
         return {f"{norm}.weight": 0 * gamma + 1, f"{reader}.weight": gamma[:, None] * matrix}
 
     return _read(weights, step)
