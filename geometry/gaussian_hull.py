@@ -32,7 +32,7 @@ def expected_vertices(n: int, d: int) -> float:
     unless n and d are at least 1, and d at most MAX_DIMENSION.
     """
     if n < 1 or not 1 <= d <= MAX_DIMENSION:
-        raise ValueError(f"points are at least 1, dimensions 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
+        raise ValueError(f"n must be at least 1, and d from 1 to {MAX_DIMENSION}: got n = {n}, d = {d}")
     if n <= d + 1:
         return float(n)
     terms = [2 * m * special.comb(n, m) * internal(m) * external(m, n) for m in range(d, 0, -2)]
@@ -66,6 +66,7 @@ def internal(m: int) -> float:
     """
     y = QUADRATURE_POINTS / np.sqrt(m)
     # exp(−y²/2)·∫₀ʸ exp(t²/2) dt is √2 times Dawson's function; the growing factor is split off
-    scaled = np.exp(-(y**2) / 2) / 2 + 1j * special.dawsn(y / np.sqrt(2)) / np.sqrt(np.pi)
-    left = np.exp(-(y**2) / 2)  # the density exp(−m·y²/2) times the m − 1 factors that were split off
-    return float(QUADRATURE_STEP * np.sum((scaled ** (m - 1)).real * left) / np.sqrt(2 * np.pi))
+    decay = np.exp(-(y**2) / 2)
+    scaled = decay / 2 + 1j * special.dawsn(y / np.sqrt(2)) / np.sqrt(np.pi)
+    # the density exp(−m·y²/2) times the m − 1 factors that were split off is one factor, `decay`
+    return float(QUADRATURE_STEP * np.sum((scaled ** (m - 1)).real * decay) / np.sqrt(2 * np.pi))

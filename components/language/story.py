@@ -57,10 +57,10 @@ def _part(title: str, body: str) -> Part:
     before, *pieces = STATE_LINE.split(body)
     slug, _, first = pieces[0].partition(" ") if pieces else ("", "", "")
     if before.strip() or not slug or "=" in slug:
-        raise ValueError(f"the part {title!r} begins with a line '@ slug name=value …'")
+        raise ValueError(f"the part {title!r} must begin with a line '@ slug name=value …'")
     state: dict[str, str] = {}
     blocks = []
-    for line, html in zip([first, *pieces[2::2]], pieces[1::2], strict=True):
+    for line, paragraphs in zip([first, *pieces[2::2]], pieces[1::2], strict=True):
         state = state | dict(item.split("=", 1) for item in line.split())
-        blocks.append(StoryBlock(state, markdown(html)))
+        blocks.append(StoryBlock(state, markdown(paragraphs)))
     return Part(title, slug, tuple(blocks))

@@ -202,7 +202,7 @@ def parts(text: str, mark: str) -> tuple[str, list[tuple[str, str]]]:
 def _stop(title: str, body: str) -> Stop:
     first, _, words = body.partition("\n")
     if not first.startswith("@"):
-        raise ValueError(f"the stop {title!r} begins with a line '@ name=value …'")
+        raise ValueError(f"the stop {title!r} must begin with a line '@ name=value …'")
     state = dict(item.split("=", 1) for item in first[1:].split())
     question, answers, words = _guess(words)
     right = [k for k, answer in enumerate(answers) if answer.startswith("* ")]
@@ -236,7 +236,7 @@ def heading(path: Path) -> tuple[str, str]:
     """The title and the lead of a `text.md`. Raises ValueError if the file does not begin with a title."""
     mark, *found = re.split(r"^# +(.+)$", parts(path.read_text("utf-8"), "##")[0], flags=re.M)
     if mark or len(found) != 2:
-        raise ValueError(f"{path} begins with a line '# its title'")
+        raise ValueError(f"{path} must begin with a line '# its title'")
     return found[0].strip(), " ".join(found[1].split())
 
 

@@ -68,5 +68,5 @@ def test_simulations(n, d):
 
 @pytest.mark.parametrize(("n", "d"), [(0, 2), (3, 0), (-1, 1), (50, 21)])
 def test_what_has_no_answer(n, d):
-    with pytest.raises(ValueError, match="dimensions 1 to 20"):
+    with pytest.raises(ValueError, match="n must be at least 1, and d from 1 to 20"):
         expected_vertices(n, d)

@@ -148,7 +148,7 @@ def test_a_line_from_left_to_right_gives_the_sigmoid():
 
 @pytest.mark.parametrize("body", ["Words.", "@ progress=1\nWords.", "Words.\n\n@ fold t=1\nMore."])
 def test_a_part_begins_with_its_figure(body):
-    with pytest.raises(ValueError, match="'Here' begins with a line '@ slug"):
+    with pytest.raises(ValueError, match="'Here' must begin with a line '@ slug"):
         read(f"# T\n\nLead.\n\nBefore.\n\n## Here\n{body}\n")
 
 

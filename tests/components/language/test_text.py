@@ -82,7 +82,7 @@ def test_title_and_lead_stand_first_and_are_no_prose(tmp_path, text):
 )
 def test_a_text_without_a_title_is_an_error(tmp_path, words):
     (tmp_path / "text.md").write_text(words, "utf-8")
-    with pytest.raises(ValueError, match="begins with a line '# its title'"):
+    with pytest.raises(ValueError, match="must begin with a line '# its title'"):
         heading(tmp_path / "text.md")
 
 
@@ -93,7 +93,7 @@ def test_a_text_may_be_prose_alone(tmp_path):
 
 def test_a_stop_without_a_state_is_an_error(tmp_path):
     (tmp_path / "text.md").write_text("## A tour\n\n### Here\nLook.\n", "utf-8")
-    with pytest.raises(ValueError, match="'Here' begins with a line '@"):
+    with pytest.raises(ValueError, match="'Here' must begin with a line '@"):
         read(tmp_path / "text.md")
 
 
