@@ -43,7 +43,7 @@ class StoreUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Store:
-    """A namespace of keys in the store. Every method raises StoreUnavailable."""
+    """A namespace of keys in the store. Every method may raise StoreUnavailable."""
 
     name: str
 
@@ -87,9 +87,14 @@ def storage(name: str) -> Any:
 def _storage(name: str, url: str, folder: Path) -> Any:
     if url:
         return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = str(folder / f"{name}.db")
+    file = str(_made(folder) / f"{name}.db")
     return huey.storage.SqliteStorage(name, filename=file, timeout=ANSWER_SECONDS, fsync=name in DURABLE)
+
+
+def _made(folder: Path) -> Path:
+    """The folder, made if it does not exist, for its owner only."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
 
 
 @cached({}, condition=Condition())
@@ -126,7 +131,7 @@ def capacity() -> tuple[float, float]:
     """Total and free bytes of the disk, or of Redis's memory. Raises StoreUnavailable."""
     with answered():
         if not redis_url(os.environ):
-            disk = shutil.disk_usage(cache_folder(os.environ))
+            disk = shutil.disk_usage(_made(cache_folder(os.environ)))
             return disk.total, disk.free
         memory = storage("films").conn.info("memory")
         most = memory.get("maxmemory") or memory["total_system_memory"]

@@ -324,3 +324,9 @@ def test_a_page_that_follows_asks_few_questions(trainings, monkeypatch):
         return len(asked)
 
     assert [questions(ticket) for ticket in (runs, waits, "f" * 32)] == [2, 5, 1]
+
+
+def test_the_capacity_of_a_folder_that_does_not_exist_yet_is_that_of_its_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("CACHE_DIR", str(tmp_path / "new"))
+    total, free = store.capacity()
+    assert 0 < free <= total
