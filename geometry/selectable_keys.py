@@ -4,6 +4,9 @@ A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some quer
 other keys, apart from copies of the key. Otherwise the key lies in the convex hull of the others: it is an
 average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. For a single key, `selection` computes one of the two as a
 certificate.
+
+The tools that count the keys of trained models and of random sets use this module, and so do tests and a
+benchmark. The program itself uses `selection`.
 """
 
 import numpy as np
@@ -11,19 +14,18 @@ from jaxtyping import Bool, Float
 from scipy.optimize import linprog
 from scipy.spatial import cKDTree
 
-from geometry.selection import checked
+from geometry.selection import CURVATURE_FLOOR, checked
 
 Array = np.ndarray
-# on a line, keys at a smaller distance, relative to their size, count as equal
+# a bound for the rounding error of a score; on a line, keys at a smaller distance, relative to their size,
+# count as equal
 ROUNDING = 8 * np.finfo(float).eps
-# the same in more dimensions, where on a sphere scores differ by the square of the distance
-COPY_DISTANCE = 2 * np.finfo(float).eps ** 0.5
-LEAD_TOLERANCE = 1e-9  # smaller leads in score, or distances of an average from a key, are rounding
+# the same in more dimensions: on a sphere a key's own score leads that of a key at this distance by ROUNDING
+COPY_DISTANCE = (2 * ROUNDING) ** 0.5
+SCORE_TOLERANCE = 1e-9  # smaller leads in score, or distances of an average from a key, are rounding
 MAX_NEWTON_STEPS = 30  # keys still undecided lie on an edge; the linear programme decides
-# added curvature, relative to the mean; keeps the system solvable if the keys lie in a subspace
-CURVATURE_FLOOR = 1e-12
-# largest change of a score in one step; for larger steps the quadratic model is wrong
-MAX_NEWTON_STEP = 8.0
+# largest change of a score in one Newton step; for larger ones the quadratic model is wrong
+MAX_SCORE_CHANGE = 8.0
 
 
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
@@ -55,8 +57,10 @@ def _distinct(keys: Array) -> Array:
     """The result of `unbeaten` for distinct keys, where the longest key has a length from 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
-    found = (leads(keys, keys) > 0) | (leads(keys - keys.mean(axis=0), keys) > LEAD_TOLERANCE)
-    return decided(keys, found)
+    # the first tolerance is small, because neighbours on a sphere have small leads
+    selected = leads(keys, keys) > ROUNDING
+    selected |= leads(keys - keys.mean(axis=0), keys) > SCORE_TOLERANCE
+    return decided(keys, selected)
 
 
 def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, " n"]:
@@ -98,11 +102,11 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
         scores = at @ keys.T - np.sum(at * own, axis=-1, keepdims=True)
         scores[np.arange(len(open_)), ks[open_]] = -np.inf  # exclude the key itself
         highest = scores.max(axis=-1)
-        won[open_] = highest < -LEAD_TOLERANCE * np.linalg.norm(at, axis=-1)
+        won[open_] = highest < -SCORE_TOLERANCE * np.linalg.norm(at, axis=-1)
         p = np.exp(scores - highest[:, None])
         p /= p.sum(axis=-1, keepdims=True)
         mean = p @ keys
-        lost[open_] = np.linalg.norm(mean - own, axis=-1) < LEAD_TOLERANCE
+        lost[open_] = np.linalg.norm(mean - own, axis=-1) < SCORE_TOLERANCE
         q[open_] += damped(keys, p, mean, mean - own)
     return won, lost
 
@@ -110,7 +114,7 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
     """Newton steps (m, d), each shortened if the quadratic model does not hold that far.
 
-    No step raises a score, relative to the mean score, by more than MAX_NEWTON_STEP. p (m, n): the softmax
+    No step raises a score, relative to the mean score, by more than MAX_SCORE_CHANGE. p (m, n): the softmax
     weights of the keys; mean, gradient (m, d): their average, and its difference from the key in question.
     """
     d = keys.shape[1]
@@ -119,7 +123,7 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
     ridge = CURVATURE_FLOOR * np.trace(curvature, axis1=1, axis2=2) / d + np.finfo(float).tiny
     steps = -np.linalg.solve(curvature + ridge[:, None, None] * np.eye(d), gradient[..., None])[..., 0]
     moved = np.max(steps @ keys.T - np.sum(steps * mean, axis=-1, keepdims=True), axis=-1)
-    return steps / np.maximum(1, moved / MAX_NEWTON_STEP)[:, None]
+    return steps / np.maximum(1, moved / MAX_SCORE_CHANGE)[:, None]
 
 
 def programme(keys: Float[Array, "n d"], k: int) -> bool:
@@ -129,9 +133,9 @@ def programme(keys: Float[Array, "n d"], k: int) -> bool:
     1. Raises RuntimeError if HiGHS fails.
     """
     d, others = keys.shape[1], np.delete(keys, k, axis=0)
-    leads = np.column_stack([others - keys[k], np.ones(len(others))])
+    bounded = np.column_stack([others - keys[k], np.ones(len(others))])  # m − q·(h − kᵢ), at most 0
     aim, bounds = np.append(np.zeros(d), -1.0), [(-1, 1)] * d + [(None, None)]
-    found = linprog(aim, A_ub=leads, b_ub=np.zeros(len(others)), bounds=bounds, method="highs")
-    if found.status != 0:
-        raise RuntimeError(f"HiGHS has not decided key {k}: {found.message}")
-    return bool(found.x[-1] > LEAD_TOLERANCE)
+    solution = linprog(aim, A_ub=bounded, b_ub=np.zeros(len(others)), bounds=bounds, method="highs")
+    if solution.status != 0:
+        raise RuntimeError(f"HiGHS has not decided key {k}: {solution.message}")
+    return bool(solution.x[-1] > SCORE_TOLERANCE)

@@ -52,6 +52,24 @@ def test_keys_on_a_sphere_can_all_be_selected():
         assert selectable_keys.unbeaten(x / np.linalg.norm(x, axis=-1, keepdims=True)).all()
 
 
+def test_neighbours_on_a_sphere_are_told_apart_from_copies():
+    angle = 1.5 * selectable_keys.COPY_DISTANCE
+    pair = [[1, 0, 0], [np.cos(angle), np.sin(angle), 0]]
+    assert selectable_keys.unbeaten([*pair, [0, 0, 1], [0, 0, -1], [-1, 0, 0]]).all()
+
+
+def test_rounding_lifts_no_key_out_of_a_face():
+    """The centre of a face is no corner, however the keys are turned."""
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        d = int(rng.integers(2, 5))
+        offsets = rng.normal(size=(int(rng.integers(d, 8)), d - 1))
+        face = np.column_stack([np.ones(len(offsets)), offsets - offsets.mean(axis=0)])
+        turn, _ = np.linalg.qr(rng.normal(size=(d, d)))
+        keys = np.vstack([face.mean(axis=0), face, -face]) @ turn.T
+        assert not selectable_keys.unbeaten(keys)[0]
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1, 1e9])
 def test_neither_size_nor_place_matters(scale):
     keys = gaussian(50, 3, seed=1)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from geometry.selectable_keys import COPY_DISTANCE, LEAD_TOLERANCE, decided, leads
+from geometry.selectable_keys import COPY_DISTANCE, SCORE_TOLERANCE, decided, leads
 from learning.recording.pretrained import loaded, windows
 from tools.films.atlas import MODELS, TOKENS
 from tools.films.store import write_table
@@ -119,5 +119,5 @@ def chosen(keys: Array) -> Array:
     away = keys - keys.mean(axis=0)
     found = np.zeros(len(keys), dtype=bool)
     for queries in (away @ np.linalg.pinv(away.T @ away), away, keys):
-        found |= leads(queries / np.linalg.norm(queries, axis=-1).max(), keys) > LEAD_TOLERANCE
+        found |= leads(queries / np.linalg.norm(queries, axis=-1).max(), keys) > SCORE_TOLERANCE
     return decided(keys, found)
