@@ -108,7 +108,8 @@ def grid_lines(rows: int, columns: int, *, apart: int) -> Array:
     """
     number = np.arange(rows * columns).reshape(rows, columns)
     lines = [*number[::apart], *number.T[::apart]]
-    return np.insert(np.concatenate(lines), np.cumsum([len(line) for line in lines[:-1]]), -1)
+    order = joined([len(line) for line in lines])
+    return np.where(order < 0, -1, np.concatenate(lines)[order])
 
 
 def sphere_mesh(*, meridians: int = 48, parallels: int = 24) -> tuple[Array, Array]:
@@ -133,47 +134,6 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
     return np.concatenate(circles), joined([len(t)] * len(circles))
 
 
-def half_lattice(signs: Sequence[int]) -> Array:
-    """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the unit disc.
-
-    `signs` says on which side of this plane the points lie: [1] above, [−1] below, [1, −1] both.
-    """
-    flat = 0.29 * lattice(49, 2, half=3)
-    flat = flat[(flat**2).sum(-1) < 0.9]
-    height = np.sqrt(1 - (flat**2).sum(-1))
-    return np.concatenate([np.column_stack([flat, sign * height]) for sign in signs])
-
-
-def half_net(sign: int) -> tuple[Array, Array]:
-    """Lines of constant x and of constant y in the unit disc, lifted along z to half of the unit sphere.
-
-    `sign` is 1 for the upper half of the sphere, −1 for the lower half.
-    """
-    k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
-    along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
-    points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
-    return points.reshape(-1, 3), joined([k.shape[1]] * (2 * len(k)))
-
-
-def face_net(half: float, sign: int) -> tuple[Array, Array]:
-    """The grid lines of the face z = sign·half of the cube [−half, half]³, as one line with gaps.
-
-    `sign` is 1 for the upper face, −1 for the lower one.
-    """
-    ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
-    return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
-
-
-def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of a line, with −1 (a gap) for each point on the wrong side of the plane {x_axis = 0}.
-
-    Points whose coordinate number `axis` has the given sign are kept, and so are points on the plane.
-    """
-    points, order = line
-    rounding = 1e-9  # largest distance of points that count as on the plane
-    return np.where(sign * points[order, axis] > -rounding, order, -1)
-
-
 def joined(lengths: Sequence[int]) -> Array:
     """The order in which one line with gaps (−1) joins consecutive points to draw separate open lines.
 
@@ -186,37 +146,3 @@ def disc_mesh() -> tuple[Array, Array]:
     """The unit disc in the plane, as a polygon with 48 corners: vertices (N, 2) and triangles."""
     r, t = np.meshgrid(np.linspace(0, 1, 7), np.linspace(0, 2 * np.pi, 49), indexing="ij")
     return np.stack([r * np.cos(t), r * np.sin(t)], -1).reshape(-1, 2), grid_mesh(7, 49)
-
-
-def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
-    """Parse vectors (n, d) from text that a user typed.
-
-    There is one vector per line, or between semicolons; commas or spaces separate its numbers. Raises
-    ValueError if there is no vector, or there are more than `most`. Raises it with the line's number for a
-    word that is not a number, a number beyond ±`largest`, and a vector that does not have d numbers.
-    """
-    lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
-    if not lines:
-        raise ValueError(
-            f"no vectors yet: type {d} numbers a line, such as {', '.join(['3', '1', '4', '1', '5'][:d])}"
-        )
-    if len(lines) > most:
-        raise ValueError(f"{len(lines)} vectors are more than {most}")
-    return np.array([_vector(k, line, d, largest) for k, line in lines])
-
-
-def _vector(k: int, line: str, d: int, largest: float) -> list[float]:
-    words = line.strip().strip("()[]").replace(",", " ").split()
-    numbers = []
-    for word in words:
-        try:
-            number = float(word.replace("−", "-"))
-        except ValueError:
-            raise ValueError(f"line {k}: {word[:20]!r} is not a number") from None
-        if not abs(number) <= largest:
-            raise ValueError(f"line {k}: {word[:20]} is not within ±{largest:g}")
-        numbers.append(number)
-    if len(numbers) != d:
-        found = "1 number" if len(numbers) == 1 else f"{len(numbers)} numbers"
-        raise ValueError(f"line {k}: {found}, but d = {d}")
-    return numbers

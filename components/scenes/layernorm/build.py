@@ -12,6 +12,7 @@ from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Follow, Followed, Line, Mark, Mesh, Points, SemiAxes, Trail
 from components.language.recipe import Facts, Lengths, Number, Parameter, Recipe, Table, View
 from components.language.scene import Choices, WrongValue
+from components.language.typed_vectors import parse_vectors
 from components.scenes.scenery import (
     EPS,
     Look,
@@ -94,7 +95,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
     if kind == "own":
         try:
             text = choices["vectors"]
-            return fitted(clouds.parse_vectors(text, d=3 if text == DEFAULT_VECTORS else d), d)
+            return fitted(parse_vectors(text, d=3 if text == DEFAULT_VECTORS else d), d)
         except ValueError as wrong:
             raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers", "lines": "1 to 500"}) from None
     if kind == "worked":

@@ -35,6 +35,7 @@ from components.language.marks import (
 )
 from components.language.recipe import Count, Facts, Fate, Number, Parameter, Recipe, View
 from components.language.scene import Choices, WrongValue
+from components.language.typed_vectors import parse_vectors
 from components.scenes.scenery import (
     Look,
     Part,
@@ -127,9 +128,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
         case "own":
             try:
                 text = choices["vectors"]
-                own = clouds.parse_vectors(
-                    text, d=3 if text == OWN_KEYS_EXAMPLE else d, most=MAX_KEYS, largest=1e3
-                )
+                own = parse_vectors(text, d=3 if text == OWN_KEYS_EXAMPLE else d, most=MAX_KEYS, largest=1e3)
                 keys = fitted(own, d)
             except ValueError as wrong:
                 raise WrongValue("vectors", str(wrong), {"a line": f"{d} numbers"}) from None

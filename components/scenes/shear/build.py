@@ -14,6 +14,7 @@ from components.language.marks import Follow, Line, Mark, Mesh, Points, Trail
 from components.language.recipe import Parameter, Recipe, Residual, Table, View
 from components.language.scene import Choices
 from components.scenes.scenery import Rows, axes, followed, graph, lines, scaled, seen, slider, split, wall
+from components.scenes.shear import shapes
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.shear import shadow_coordinates, shadow_steps, shear_step
 
@@ -26,8 +27,8 @@ HALVES = {"upper": (1, "input", "solid"), "lower": (-1, "other", "dash")}  # sig
 BARS = clouds.segments(CUBE_HALF * np.array([[[a, b, -1], [a, b, 1]] for a in (-1, 1) for b in (-1, 1)]))
 NET, RIM = clouds.graticule(parallels=8, fine=64), clouds.circle(96, *IDENTITY[:2])
 SHAPES = {"sphere": clouds.sphere_mesh(), "net": NET, "rim": RIM, "edges": BARS}
-SHAPES |= {f"{k} grid": clouds.half_net(sign) for k, (sign, *_) in HALVES.items()}
-SHAPES |= {f"{k} face": clouds.face_net(CUBE_HALF, sign) for k, (sign, *_) in HALVES.items()}
+SHAPES |= {f"{k} grid": shapes.half_net(sign) for k, (sign, *_) in HALVES.items()}
+SHAPES |= {f"{k} face": shapes.face_net(CUBE_HALF, sign) for k, (sign, *_) in HALVES.items()}
 STAY_SHEARED = ("edges", "upper face", "lower face", "sheared")  # not normalised at the last stage
 RADIUS = Parameter("r", "radius r", 1.2, 0.4, 1.4, symbol="r", about="of the sphere; the cube grows with it")
 RESIDUAL = Residual("Largest distance to the formula", "sheared", "formula")
@@ -41,7 +42,7 @@ def build(choices: Choices) -> Recipe:
     )
     u, v, h = (AXES[i] for i in turn.argmax(-1))
     halves = [k for k in HALVES if choices["branch"] in (k, "both")]
-    dots = clouds.half_lattice([HALVES[k][0] for k in halves])
+    dots = shapes.half_lattice([HALVES[k][0] for k in halves])
     guides, around = split(*axes(SPACE, AXES, -1.4, 1.4, 1.52, names=("axes", "names")), edge)
     slides, image = f"how far {u} slides for each unit of {h}", rf"{u} \pm s\sqrt{{r^2 - {u}^2 - {v}^2}}"
     title, plane = (
@@ -84,7 +85,7 @@ def sphere(h: str, shadow: Rows) -> tuple[Mark, ...]:
     The sphere's two halves differ in colour; `h` is the name of the axis between them.
     """
     net = [
-        Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=clouds.side(NET, 2, sign), size=3)
+        Line("net", role, SPACE, f"{h} {'≥≤'[sign < 0]} 0", order=shapes.side(NET, 2, sign), size=3)
         for sign, role, _ in HALVES.values()
     ]
     return (

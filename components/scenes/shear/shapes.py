@@ -1,0 +1,53 @@
+"""Points and lines of the scene `shear`: the halves of the sphere, and the faces of the cube.
+
+As in `geometry.clouds`, a line is (points (N, 3), order (M,)), where −1 is a gap.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from geometry.clouds import joined, lattice, segments
+
+Array = np.ndarray
+
+
+def half_lattice(signs: Sequence[int]) -> Array:
+    """Points of the unit sphere whose projections to the plane z = 0 form a lattice in the unit disc.
+
+    `signs` says on which side of this plane the points lie: [1] above, [−1] below, [1, −1] both.
+    """
+    flat = 0.29 * lattice(49, 2, half=3)
+    flat = flat[(flat**2).sum(-1) < 0.9]
+    height = np.sqrt(1 - (flat**2).sum(-1))
+    return np.concatenate([np.column_stack([flat, sign * height]) for sign in signs])
+
+
+def half_net(sign: int) -> tuple[Array, Array]:
+    """Lines of constant x and of constant y in the unit disc, lifted along z to half of the unit sphere.
+
+    `sign` is 1 for the upper half of the sphere, −1 for the lower half.
+    """
+    k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
+    along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
+    points = np.stack([np.stack([k, along, z], -1), np.stack([along, k, z], -1)])
+    return points.reshape(-1, 3), joined([k.shape[1]] * (2 * len(k)))
+
+
+def face_net(half: float, sign: int) -> tuple[Array, Array]:
+    """The grid lines of the face z = sign·half of the cube [−half, half]³, as one line with gaps.
+
+    `sign` is 1 for the upper face, −1 for the lower one.
+    """
+    ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
+    return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
+
+
+def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
+    """The order of a line, with −1 (a gap) for each point on the wrong side of the plane {x_axis = 0}.
+
+    Points whose coordinate number `axis` has the given sign are kept, and so are points on the plane.
+    """
+    points, order = line
+    rounding = 1e-9  # largest distance of points that count as on the plane
+    return np.where(sign * points[order, axis] > -rounding, order, -1)
