@@ -103,7 +103,7 @@ export class FrameLoop {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;
     const settle = () => {
-      if (!this.#request && !this.#moving && !this.#player.pressed) this.settle();
+      if (!this.#request && !this.#moving && !this.#player.pointerDown) this.settle();
     };
     this.#restTimer = window.setTimeout(
       () => requestAnimationFrame(settle), // a slow frame does not count as rest

@@ -24,7 +24,7 @@ export function opening(player) {
   delete player.root.dataset.first;
   if (
     first === undefined ||
-    player.pressed ||
+    player.pointerDown ||
     player.apart ||
     location.search ||
     prefersReducedMotion() ||

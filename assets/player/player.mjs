@@ -41,7 +41,8 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether the reader presses on a figure, formula or slider: then no figure settles. */ pressed = false;
+  /** Whether the pointer is down on a figure, formula or slider: then no figure settles. */
+  pointerDown = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
   constructor(root, commands) {
@@ -196,11 +197,11 @@ export class Player {
     };
     const press = (/** @type {Event} */ { target }) => {
       const element = /** @type {Element} */ (target);
-      this.pressed = Boolean(element.closest(DRAGGABLE));
+      this.pointerDown = Boolean(element.closest(DRAGGABLE));
       this.#growth.held = Boolean(element.closest(".flat .figure"));
     };
     const release = () => {
-      this.pressed = this.#growth.held = false;
+      this.pointerDown = this.#growth.held = false;
       this.#frames.rest();
     };
     addEventListener("popstate", restore, options);

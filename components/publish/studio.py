@@ -83,7 +83,7 @@ class Sheet:
         moved: the parameters to change, by name.
         """
         await self.run(
-            "(async () => { const [player] = normscape.players; player.pressed = true;"
+            "(async () => { const [player] = normscape.players; player.pointerDown = true;"
             f"for (const [name, value] of Object.entries({json.dumps(moved)})) player.set(name, value);"
             f"player.seek({progress});"
             "for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); })()"

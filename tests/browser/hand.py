@@ -75,7 +75,7 @@ def frames(page, count=2):
 
 def hold(page):
     """Press on the figure while the block runs: it does not settle, so frames in motion can be examined."""
-    player(page, "p.pressed = true")
+    player(page, "p.pointerDown = true")
 
 
 def move(page, state, progress):

@@ -32,7 +32,7 @@ ONLY = """((kept) => {
     layer.was ??= { opacity: layer.opacity, fade: layer.fade };
     Object.assign(layer, kept ? { opacity: kept.includes(l) ? 1 : 0, fade: null } : layer.was);
   });
-  p.pressed = Boolean(kept);
+  p.pointerDown = Boolean(kept);
   p.seek(p.progress);
 })(value)"""
 BARE = f"{ALONE} .view .figure .main-svg * {{ visibility: hidden }}"

@@ -144,7 +144,7 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 def let_go(page, progress):
     """Release the figure, so that it settles by the public path; hide counts, which appear only at rest."""
     player(page, UNCOUNTED)
-    player(page, "p.pressed = false")
+    player(page, "p.pointerDown = false")
     player(page, "p.seek(value)", progress)
     until(page, "!p.scheduled")
     until(page, "!p.root.querySelector('.moving')")
