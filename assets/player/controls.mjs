@@ -212,6 +212,7 @@ function control(choice, choose) {
   const id = `choice-${choice.name}`;
   const field = entry(choice, id);
   const lines = field instanceof HTMLTextAreaElement;
+  const listed = field instanceof HTMLSelectElement ? field.length : 0;
   field.addEventListener("change", () =>
     choose(lines ? field.value.trim().replaceAll(/\s*\n\s*/g, "; ") : field.value),
   );
@@ -224,6 +225,10 @@ function control(choice, choose) {
     ),
     show(value) {
       const text = lines ? value.replaceAll(/; */g, "\n") : value;
+      if (field instanceof HTMLSelectElement) {
+        field.length = listed; // a static page does not list values that only a stop of its tour has
+        if (!(value in choice.options)) field.add(new Option(value));
+      }
       if (field.value !== text) field.value = text;
     },
   };

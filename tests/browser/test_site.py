@@ -124,7 +124,9 @@ def test_the_search_needs_no_server(new_page, base):
 
 
 def test_the_tour_runs_without_a_server(new_page, base):
-    walk(new_page(known=base), f"{base}/{UNDER}/layernorm/", scenes()["layernorm"])
+    page = new_page(known=base)
+    walk(page, f"{base}/{UNDER}/layernorm/", scenes()["layernorm"])
+    expect(page.locator("#choice-n")).to_have_value("1000")  # which the site has for the last stop only
 
 
 def test_sliders_choices_and_links_live(new_page, base):
