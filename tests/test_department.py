@@ -192,6 +192,12 @@ def test_a_body_that_is_too_long_is_refused_in_words(server):
     assert status == 413 and "its body may have 38 MiB" in words
 
 
+def test_a_link_that_contains_a_network_comes_through(server):
+    """It is longer than the header lines that nginx accepts by default. This one is refused for its contents."""
+    fetch, _ = server
+    assert fetch(f"/normscape/spiral?net={'A' * 20_000}", **KNOWN)[0] in (200, 400)
+
+
 def test_a_request_for_another_host_is_refused_in_words(server):
     fetch, _ = server
     status, words, headers = fetch("/normscape/embed/fold", Host="www.teach.example", Accept=PAGE)

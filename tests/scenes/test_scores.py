@@ -462,7 +462,7 @@ CLAIMS = {
     "the mean entropy at $d_k = 64$ is 3.46": aligned,
     r"the chord is $\sqrt{2 - 2\,q \cdot k}$. Both fall as the dot product grows, so all three put "
     "keys in the same order. Only the square of the chord is linear in the dot product.": one_order,
-    "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for chords before LayerNorm and for angles after it.": crowding,
+    "With $d_k = 512$, the distances from a query to 1,000 random keys are nearly equal: on average, the largest exceeds the smallest by only about 18 % of their mean. This holds for straight distances before LayerNorm and for angles after it.": crowding,
     r"The standard deviation of the cosine is $1/\sqrt m$. In a head that has 64 of 512 coordinates, the cosines spread 2.8 times as widely as those of the whole vectors.": pockets,
     "each is divided by the root of its own number of coordinates, so their variance is nearly 1 in both cases.": pockets,
     "panel. The blue ones, divided by 8, have a standard deviation of about 1.": equator,
