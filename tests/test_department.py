@@ -193,7 +193,7 @@ def test_a_body_that_is_too_long_is_refused_in_words(server):
 
 
 def test_a_link_that_contains_a_network_comes_through(server):
-    """It is longer than the header lines that nginx accepts by default. This one is refused for its contents."""
+    """It is longer than the header lines that nginx accepts by default. What it contains here is refused."""
     fetch, _ = server
     assert fetch(f"/normscape/spiral?net={'A' * 20_000}", **KNOWN)[0] in (200, 400)
 
