@@ -197,7 +197,7 @@ CLAIMS = {
     "is this maximum for the $w$ and $\\gamma$ of the sliders": closed_form,
     "After the norm, the logits of a token all change by one factor, since the norm divides by another length; they shrink if the token has become longer.": one_factor,
     "Add a number to every token's third coordinate, which $W$ does not see.": one_factor,
-    r"the mean of $1/\mathrm{RMS}$ over these tokens (as they are while the slider **null space** is at 0). Then neither the ceiling nor the thermostat is left": no_thermostat,
+    r"the mean of $1/\mathrm{RMS}$ over these tokens (computed with the slider **null space** at 0). Then neither the ceiling nor the thermostat is left": no_thermostat,
     "Baroni et al. removed every LayerNorm from GPT-2 models": no_thermostat,
     "Slide **constant factor** to 1: every token is multiplied by one number": no_thermostat,
     "Of two tokens in one direction the model is surer about the longer, unless $W$ does not see that direction.": the_longer_is_surer,
