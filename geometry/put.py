@@ -49,7 +49,10 @@ class Put:
             _index(self.point.base)  # a check: its result is not needed
 
     def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
-        """The values of time, point and place at these parameters."""
+        """The values of time, point and place at these parameters.
+
+        Raises ValueError if one of their entries is not a single number, or the point is not finite.
+        """
         place = numbers_of(self.place.value(params))
         numbers = tuple(single(each, "a coordinate of place") for each in place)
         return single(self.time.value(params), "time"), _index(self.point.value(params)), numbers

@@ -28,9 +28,10 @@ def untied(weights: Weights) -> dict[str, Array]:
 
 
 def shifts_absorbed(weights: Weights) -> dict[str, Array]:
-    """Fold β into the bias of the Linear that reads n + β: (n + β) @ W + b = n @ W + (b + β @ W).
+    """Fold β into the bias of the Linear that reads z + β: (z + β) @ W + b = z @ W + (b + β @ W).
 
-    Every β becomes 0.
+    Here z = γ ⊙ n, where n is the normalized vector. Every β becomes 0. The weights must come from `untied`:
+    the last LayerNorm is read by the Linear "head".
     """
 
     def step(norm: str, reader: str) -> dict[str, Array]:
@@ -43,8 +44,8 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
     """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W).
 
-    Every γ becomes 1. Raises ValueError unless every β is 0, as after `shifts_absorbed`: otherwise the Linear
-    reads γ ⊙ n + β.
+    Here n is the normalized vector. Every γ becomes 1. Raises ValueError unless every β is 0, as after
+    `shifts_absorbed`: otherwise the Linear reads γ ⊙ n + β.
     """
 
     def step(norm: str, reader: str) -> dict[str, Array]:

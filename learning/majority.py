@@ -80,11 +80,11 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
 
 @cache
-def _ways(total: int, parts: int) -> Array:
-    """Array (parts + 1, total + 1): entry (k, n) is the number of partitions of n into parts of size ≤ k."""
-    ways = np.zeros((parts + 1, total + 1), dtype=np.int64)
+def _ways(total: int, largest: int) -> Array:
+    """Array (largest + 1, total + 1): entry (k, n) counts the partitions of n into parts of size ≤ k."""
+    ways = np.zeros((largest + 1, total + 1), dtype=np.int64)
     ways[0, 0] = 1
-    for part in range(1, parts + 1):
+    for part in range(1, largest + 1):
         ways[part] = ways[part - 1]
         for number in range(part, total + 1):
             ways[part, number] += ways[part, number - part]

@@ -22,10 +22,10 @@ export function withHeads(points, k, arrow) {
   return Float32Array.from(out);
 }
 
-/**
- * The points that continue a piece of a line as an arrow head: barb, tip, barb, tip … The line already ends
- * at the tip. @param {Float32Array} piece @param {number} k @param {Head} arrow @returns {number[]}
- */
+/** The points that continue a piece of a line, which ends at the tip, as an arrow head: barb, tip, barb, and
+ * in space also tip, barb, tip, barb. @param {Float32Array} piece k coordinates for each of its points
+ * @param {number} k @param {Head} arrow @returns {number[]} k coordinates for each point; empty for an empty
+ * piece */
 function head(piece, k, { length, width, least, steep }) {
   const n = piece.length / k;
   const tip = Array.from(piece.subarray(piece.length - k));

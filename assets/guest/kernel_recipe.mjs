@@ -19,8 +19,9 @@ const NO_ANSWER_TEXT = "the kernel does not answer";
 
 /** The recipe for a query. If the recipe in the widget's state is for another query, one is requested from
  * the kernel; the result is then that recipe, or the kernel's error message (`refused`). Answers to other
- * queries are ignored. @param {Model} model @param {(packed: DataView) => Promise<any>} unpack decodes
- * compressed JSON @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer,
+ * queries are ignored. The promise never rejects: it resolves with `refused` if `signal` aborts, or after
+ * KERNEL_TIMEOUT_MS without an answer. @param {Model} model
+ * @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer,
  * "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {

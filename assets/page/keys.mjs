@@ -154,7 +154,8 @@ function turn(player, around, up) {
   panel.turn(camera);
 }
 
-/** Show the dialog that lists the keyboard shortcuts. @param {Player} player */
+/** Show the dialog that lists the keyboard shortcuts, and in which the reader can turn single-character
+ * shortcuts off. @param {Player} player */
 export function help(player) {
   const page = player.root.closest(".page") ?? document.body;
   const letters = h("input", {

@@ -180,9 +180,10 @@ function alike(word, vocabulary) {
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The entries that match a query, the best first, with their scores (hits); and for each word of the query
- * the stems that match it (likes). `hits` is empty if no entry contains a word of the query.
- * @param {Entry[]} entries @param {string} query */
+/** The entries that match a query well enough, the best first, with their scores (hits); and for each word of
+ * the query the stems that match it (likes). Entries with a share of the query's words (matchShare) below
+ * MIN_MATCH_SHARE, or below half of the largest share, are left out. So `hits` can be empty even if an entry
+ * contains a word of the query. @param {Entry[]} entries @param {string} query */
 function ranked(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = plainSpelling(query).trim();
@@ -233,7 +234,7 @@ function ranked(entries, query) {
 }
 
 /** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
- * entry contains a word of the query. @param {Entry[]} entries @param {string} query @returns {Found[]} */
+ * entry matches well enough. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { likes, hits } = ranked(entries, query);
   const page = (/** @type {{entry: Entry}} */ { entry }) =>

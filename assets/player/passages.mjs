@@ -16,7 +16,8 @@ export const stageShownAt = (progress) => Math.ceil(progress - 0.02);
  * stages */
 export function stagesNamed(words, stages) {
   const asked = words.split(" | ");
-  /** @param {string} name @param {number} k */
+  /** The words that name stage k: its name, its name without a final number, and its index.
+   * @param {string} name @param {number} k */
   const namesOf = (name, k) => [name, name.replace(/(\p{L}) ?\d+$/u, "$1"), String(k)];
   return stages.flatMap((name, k) => (namesOf(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }

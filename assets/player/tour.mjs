@@ -2,8 +2,9 @@
 /**
  * The guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets choices,
  * parameters, progress and camera, and has a text that asks the reader to look at one thing. Some stops first
- * ask the reader for a prediction. Until the reader answers or skips the question, the figure stays in the
- * state of the previous stop.
+ * ask the reader for a prediction; until the reader answers or skips the question, the figure does not show
+ * the state of this stop. It stays as it is if the reader came from the stop before, or if the stop is the
+ * first of its tour; otherwise it gets the state of the stop before.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
  *   right: number}} Stop

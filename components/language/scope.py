@@ -127,10 +127,12 @@ class Scope:
                 self.refuse(wrong, "take an Affine with A (2, 2) and b, then a Normalize, and so on")
 
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
-        """Raise WrongRecipe unless step `before` of the cloud can be the Affine of a layer max(Wx + b, 0).
+        """Raise WrongRecipe unless a step of the cloud can be the Affine of a layer max(Wx + b, 0).
 
-        Its W must not be made of the points of another cloud, and may have at most MAX_NEURONS rows. basis:
-        must have orthonormal rows, with as many coordinates as the points before this step.
+        before: the index of that step in the cloud's pipeline. Its W must not be made of the points of
+        another cloud, and may have at most MAX_NEURONS rows. basis: (n, d) a basis of the subspace in which
+        the circle or sphere lies before this step, as in `Gated`. Its rows must be orthonormal, with as many
+        coordinates d as the points have before this step.
         """
         steps = cloud.pipeline.steps
         affine = [

@@ -1,4 +1,4 @@
-"""Routes for training runs: download and upload of one as a file, and one of its networks as a text.
+"""Routes for training runs: download and upload of one as a file, and one of its networks as JSON.
 
 A run is the stored record of a training: the weights of several networks (one for each seed) at checkpoints.
 """
@@ -52,10 +52,11 @@ def _former_file(run: str) -> ResponseReturnValue:
 
 
 def network(run: str) -> Response:
-    """The response with the weights of one network of a run as a text, which can be part of a link.
+    """The JSON response {"net": text}, where the text encodes one network of a run and can be part of a link.
 
     The query may contain `seed`, the number of the network; the default is 0. The weights are those at the
-    last checkpoint.
+    last checkpoint. Raises WrongValue if the run has no such network, or if a link cannot contain it, for
+    example because it is too large.
     """
     text = request_query().get("seed", "0")
     with work():

@@ -329,7 +329,11 @@ def square(
     strip: bool = False,
     reaching: bool = False,
 ) -> View:
-    """A 2D view without tick labels. Its axes are fitted or fixed as in `space`. strip: as in `View`."""
+    """A 2D view without tick labels. Its axes are fitted to what it shows, or fixed from −reach to `reach`.
+
+    strip: for the last view of a recipe, whether it is small. reaching: whether the axes are also fitted at
+    the ends of the sliders.
+    """
     ranges = ((-reach, reach),) * 2 if reach else ()
     return View(name, title, tuple(layers), ranges, 2, strip=strip, reaching=reaching)
 

@@ -212,7 +212,10 @@ class Pictures:
 
 
 def _reached(call: Callable[[], T]) -> T:
-    """The result of `call`, retried for RETRY_SECONDS while the store does not answer."""
+    """The result of `call`, retried for RETRY_SECONDS while the store does not answer.
+
+    Raises StoreUnavailable if it does not answer after that time either.
+    """
     end = time.monotonic() + RETRY_SECONDS
     while True:
         try:

@@ -56,7 +56,10 @@ def listen(application: Any, host: str, port: int) -> Sockets:
 
 
 def run(sockets: Sockets) -> None:
-    """Serve until SIGTERM or Ctrl+C; then finish the requests under way."""
+    """Serve until SIGTERM or Ctrl+C; then finish the requests under way, within STOP_SECONDS.
+
+    Must run in the main thread, because it installs signal handlers.
+    """
     stopping, next_trim = threading.Event(), 0.0
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())

@@ -76,7 +76,12 @@ def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tu
 
 @contextmanager
 def _placed(modules: Mapping[str, Any], weights: Callable[[str], Any], dtype: Any) -> Iterator[None]:
-    """While the `with` block runs, the modules have their weights. A shared parameter is loaded only once."""
+    """Load the weights of modules for the time of a `with` block, then put the previous ones back.
+
+    modules: by their path in the model. Each parameter and buffer is replaced by the tensor that `weights`
+    returns for its name in the state dict, cast to `dtype` if it is a floating-point tensor. Non-persistent
+    buffers stay as they are. A shared parameter is loaded only once.
+    """
     before, shared = [], {}
     for path, module in modules.items():
         for home in (module._parameters, module._buffers):

@@ -1,4 +1,7 @@
-"""Train language models with several heads, and measure what swapping axes costs, for the scene `heads`."""
+"""Train language models with several heads, and measure the cost of shuffles, for the scene `heads`.
+
+A shuffle permutes the axes (coordinates) of an activation inside attention: it swaps random pairs of them.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """Train language models; write the first one, and the table "heads" of the effects of swapping axes.
+    """Train language models; write the first one, and the table "heads" of the effects of shuffles.
 
     Axes are swapped in three ways (SHUFFLES): within one head, within every head, or across heads. Models are
     measured before and after training, on held-out text. The table has a row for each model, layer and place
-    in the layer (PLACES). A row has, for each way of swapping, the mean and standard deviation over random
+    in the layer (PLACES). A row has, for each kind of shuffle, the mean and standard deviation over random
     permutations of the increase in loss, and of the divergence of the predictions. The rows of the first
     model also list the effect of every permutation. The texts are this site's prose at the time.
     """
@@ -45,7 +48,7 @@ def heads() -> None:
 def harms(
     shape: Shape, weights: Mapping[str, np.ndarray], held: str, *, every: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the table rows of one model: for each layer and place, the effects of swapping axes there.
+    """Yield the table rows of one model: for each layer and place, the effects of shuffles there.
 
     held: the text on which the loss is measured. every: whether a row also lists the effect of every single
     shuffle, sorted by size.

@@ -92,7 +92,11 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of a cube in whose picture the points take the share `fraction`; 1 if they coincide."""
+    """Half the side of the cube in whose picture the points' larger extent is `fraction` of the side.
+
+    The extent is a width or a height; the picture is the cube's perspective projection, as in `_on_paper`.
+    The result is 1 if all points coincide.
+    """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0
     return target_and_distance(points, fraction)[1] / EYE_DISTANCE

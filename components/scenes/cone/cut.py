@@ -82,7 +82,10 @@ def along_n() -> Affine:
 
 
 def cut_circle() -> tuple[Step, ...]:
-    """(1, cos φ, sin φ) ↦ the point at the angle φ of the circle in which the plane cuts the unit sphere."""
+    """(1, cos φ, sin φ) ↦ the point at the angle φ of the circle in which the plane cuts the unit sphere.
+
+    The plane is ⟨n, z⟩ = cos α, with n from the slider `axis` and α from `opening`.
+    """
     spread = wave(np.diag([1.0, 0, 0]), np.diag([0, 1.0, 1.0]))
     turned = wave(
         np.array([[1.0, 0, 0], [0, 0, 0], [0, -1, 0]]), np.array([[0, 1.0, 0], [0, 0, 0], [1, 0, 0]])

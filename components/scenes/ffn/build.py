@@ -164,8 +164,9 @@ def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
 def by_hand(mirrored: bool) -> Layers:
     """Hand-set layers: W₁ has three neurons along the axes, rotated and shifted; W₂ undoes these motions.
 
-    If `mirrored`, W₁ also has the three opposite neurons, and W₂ subtracts these instead of the shift. This
-    recovers y only if the shift is 0.
+    Sliders set the rotation (TILT) and the shift. W₂ recovers the input y of W₁ where ReLU leaves all three
+    neurons as they are. If `mirrored`, W₁ also has the three opposite neurons, and W₂ subtracts these instead
+    of the shift; then it recovers every y, but only if the shift is 0.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
     first = Track(DEGREES, signs @ ROTATIONS)

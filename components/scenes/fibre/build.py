@@ -66,7 +66,7 @@ def build(choices: Choices) -> Recipe:
 def fibre() -> list[Part]:
     """Clouds and marks of the choice "a fibre": the half-planes α > 0 and α < 0, and a point to move.
 
-    Also the line between the half-planes, at which α = 0 and LayerNorm has no result.
+    Also the line between the half-planes: there α = 0, and LayerNorm returns 0, which has no direction.
     """
     sheet, quad = (
         np.array([[a, h] for a in (-EXTENT, 0, EXTENT) for h in (-EXTENT, EXTENT)]),

@@ -32,7 +32,7 @@ TOKEN_CLASSES = {
     "other token": "input",
 }
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors for which the picture has room
-MAX_SPHERE_RATIO = 2  # a sphere with more than this times the vectors' extent is not drawn
+MAX_SPHERE_RATIO = 2  # a sphere whose radius is at least this times the vectors' extent is not drawn
 CAMERA = (1.2, -0.95, 0.5)
 
 
@@ -152,11 +152,10 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 
 
 def extent(norm: Reduced) -> float:
-    """Half the side of the picture.
+    """Half the side of a picture that has room for the vectors, and usually for the sphere.
 
-    From the stage at which vectors reach the sphere on, the picture contains all that are within the distance
-    `far` of the origin. It contains the sphere too, unless the sphere's radius is at least MAX_SPHERE_RATIO
-    times that distance.
+    It is the largest percentile distance (`far`) of the vectors at the stages from the sphere on; or the
+    radius of the sphere, if that is larger, but less than MAX_SPHERE_RATIO times as large.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))
@@ -164,7 +163,10 @@ def extent(norm: Reduced) -> float:
 
 
 def far(points: Array) -> float:
-    """The distance from the origin within which SHOWN_VECTORS_PERCENTILE percent of `points` lie."""
+    """The distance from the origin within which SHOWN_VECTORS_PERCENTILE percent of `points` lie.
+
+    Distances are those in the picture, of the first three coordinates.
+    """
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
     )

@@ -302,7 +302,8 @@ def curve_view(
 def row_at_block(values: Array, first: int = 0, rows_per_block: int = 1) -> Pipeline:
     """Steps that give the row of `values` (K, d) at the slider's block, interpolated linearly between rows.
 
-    The first row belongs to the block `first`; there are `rows_per_block` rows from one block to the next.
+    They are for points with one coordinate, whose value is ignored: every point becomes the same row. The
+    first row belongs to the block `first`; there are `rows_per_block` rows from one block to the next.
     """
     track = Track(first + np.arange(len(values)) / rows_per_block, values)
     return Pipeline(
