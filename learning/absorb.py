@@ -30,7 +30,7 @@ def untied(weights: Weights) -> dict[str, Array]:
 def shifts_absorbed(weights: Weights) -> dict[str, Array]:
     """Fold β into the bias of the Linear that reads z + β: (z + β) @ W + b = z @ W + (b + β @ W).
 
-    Here z = γ ⊙ n, where n is the normalized vector. Every β becomes 0. The weights must come from `untied`:
+    Here z = γ ⊙ n, where n is the normalised vector. Every β becomes 0. The weights must come from `untied`:
     the last LayerNorm is read by the Linear "head".
     """
 
@@ -44,7 +44,7 @@ def shifts_absorbed(weights: Weights) -> dict[str, Array]:
 def gains_absorbed(weights: Weights) -> dict[str, Array]:
     """Fold γ into the weights of the Linear that reads γ ⊙ n: (γ ⊙ n) @ W = n @ (diag(γ) W).
 
-    Here n is the normalized vector. Every γ becomes 1. Raises ValueError unless every β is 0, as after
+    Here n is the normalised vector. Every γ becomes 1. Raises ValueError unless every β is 0, as after
     `shifts_absorbed`: otherwise the Linear reads γ ⊙ n + β.
     """
 

@@ -21,8 +21,8 @@ const NO_ANSWER_TEXT = "the kernel does not answer";
  * the kernel; the result is then that recipe, or the kernel's error message (`refused`). Answers to other
  * queries are ignored. The promise never rejects: it resolves with `refused` if `signal` aborts, or after
  * KERNEL_TIMEOUT_MS without an answer. @param {Model} model
- * @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query @param {AbortSignal} signal @returns {Promise<Omit<Answer,
- * "choices">>} */
+ * @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
+ * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {

@@ -165,7 +165,7 @@ def extent(norm: Reduced) -> float:
 def far(points: Array) -> float:
     """The distance from the origin within which SHOWN_VECTORS_PERCENTILE percent of `points` lie.
 
-    Distances are those in the picture, of the first three coordinates.
+    Only the first three coordinates count, which are those that are drawn.
     """
     return float(
         np.percentile(np.linalg.norm(points[:, :3].astype(float), axis=-1), SHOWN_VECTORS_PERCENTILE)
