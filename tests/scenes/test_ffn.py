@@ -573,7 +573,7 @@ CLAIMS = {
     "If there are more than three neurons, the large picture shows the first three; with trained weights, the three that vary most.": what_space_shows,
     "So two points share their image only if the same neurons are on at both": the_ranks,
     "*Full rank* is two on the circle, which lies in a plane, and three on the sphere. - Full rank: all points of the piece are kept apart. - Rank 0: no neuron is on, and the whole piece becomes one point.": the_ranks,
-    "- One less than full: the neurons do not see one direction. Two points of the piece that differ only in this direction share their image; they lie opposite each other along it. - Rank 1 on the sphere: the neurons see one direction only. Points of the piece share their image if they lie on one circle around this direction.": the_ranks,
+    "- One less than full: there is one direction that the neurons do not see. Two points of the piece that differ only in this direction share their image: a line in this direction can meet the circle or the sphere twice. - Rank 1 on the sphere: the neurons see one direction only. Points of the piece share their image if they lie on one circle around this direction.": the_ranks,
     "Nothing is lost if, on each piece, the neurons that are on tell all points apart.": the_ranks,
     r"nothing of the circle is lost once the shift is at least $1/\sqrt 2 = 0.71$. Yet each neuron is off somewhere until the shift is $\sqrt 2 = 1.41$. Nothing of the sphere is lost from a shift of $\sqrt{3/2} = 1.22$ on.": the_condition,
     r"- *Mirrored pairs* without a shift lose nothing, though half of all numbers are zeros: $x = \max(x, 0) - \max(-x, 0)$.": mirrored_pairs,
@@ -609,5 +609,5 @@ CLAIMS = {
     "? With 9 neurons all answers are right, and they hardly depend on the sign of $y$. Has ReLU thrown the sign away? - yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places. But no two points meet there.": bent_and_whole,
-    "A layer loses nothing if at every point the neurons that are on have full rank. (Here neurons that are exactly 0 before ReLU count as on.) For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is on, or both are exactly 0.": pairs_in_any_dimension,
+    "A layer loses nothing if at every point those neurons have full rank that are not negative before ReLU. For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
 }
