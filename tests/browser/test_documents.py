@@ -125,7 +125,7 @@ def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
     shown = page.locator("#react-entry-point").evaluate(KINDS)
     assert shown == page.evaluate("served") and len(shown) > 4
     assert page.locator(".until").count() == 0
-    asked = page.evaluate("performance.getEntriesByType('resource').filter((r) => r.name.includes('_dash'))")
+    asked = page.evaluate("performance.getEntriesByType('resource').filter((r) => r.name.includes('/_dash'))")
     assert all(each["startTime"] > opened for each in asked)
     fetched = " ".join(each["name"] for each in asked)
     assert "dash_renderer" in fetched and not re.search("core_components|dash_table|polyfill", fetched)
