@@ -6,7 +6,7 @@ average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. For a single key, `selection`
 certificate.
 
 The tools that count the keys of trained models and of random sets use this module, and so do tests and a
-benchmark. The program itself uses `selection`.
+benchmark. The explorer does not: its pages use `selection`.
 """
 
 import numpy as np

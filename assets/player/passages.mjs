@@ -74,7 +74,7 @@ export function passages(part, player) {
   };
 }
 
-/** Whether a click on a passage is not meant for the passage: it is on a link, or, unless it is on the
- * passage's button, text is selected. @param {Element} target */
+/** Whether a click on a passage has another purpose: the reader clicks a link, or has just selected text. A
+ * click on the passage's button is always meant for the passage. @param {Element} target */
 const notForPassage = (target) =>
   Boolean(target.closest("a")) || (!target.closest("button") && getSelection()?.isCollapsed === false);

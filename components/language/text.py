@@ -9,9 +9,9 @@ The file `text.md` begins with `# title` and the lead, which is plain text. Thre
 ## Sources     keys of texts/sources.md, separated by commas
 
 All other sections are prose. There, a line `@ stage=centre` above a paragraph names the stage that the
-paragraph explains, or several stages: `@ stage=centre | 3`. A number can replace a name, where names are not
-unique. Stages that the recipe does not have are ignored. Details for few readers are folded away between the
-lines `<details>`, `<summary>title</summary>` and `</details>`.
+paragraph explains, or several stages: `@ stage=centre | 3`. The index of a stage, counted from 0, can replace
+its name, where names are not unique. Stages that the recipe does not have are ignored. Details for few
+readers are folded away between the lines `<details>`, `<summary>title</summary>` and `</details>`.
 """
 
 from __future__ import annotations

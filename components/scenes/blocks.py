@@ -49,8 +49,9 @@ def sphere_in_steps(
 ) -> Steps:
     """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
-    They are: centring → the sphere of radius √d → ⊙ γ → + β. If not `scaled`, the step to the sphere is left
-    out, and the results remain divided by `unit`, as is β. If not `normed`, centring is left out as well.
+    They are: centring → the sphere of radius √d → ⊙ γ → + β. The sphere removes the factor 1/unit. scaled:
+    without it, the step to the sphere is left out, so the results are divided by `unit`, and β is, too.
+    normed: without it, centring and the step to the sphere are left out.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)

@@ -609,5 +609,5 @@ CLAIMS = {
     "? With 9 neurons all answers are right, and they hardly depend on the sign of $y$. Has ReLU thrown the sign away? - yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places. But no two points meet there.": bent_and_whole,
-    "A layer loses nothing if at every point those neurons have full rank that are not negative before ReLU. For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
+    "A layer loses nothing if, at every point, the neurons that are not negative before ReLU have full rank. For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
 }

@@ -537,8 +537,8 @@ CLAIMS = {
     "Short values make the training slow; short keys and queries do not (median of 3 seeds": which_length,
     f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° with "
     f"*no projection, length $\\sqrt d$* and at {angle('none', 'fast'):.0f}° with *none* (median of 10 seeds).": the_angles,
-    f"with the learning rate 0.01 at a mean angle of {angle('layer_norm', 'fast'):.0f}° to the line along 𝟏. "
-    "Random directions in 8 coordinates have 73° (median of 10 seeds).": by_chance,
+    f"with the learning rate 0.01 at a mean angle of {angle('layer_norm', 'fast'):.0f}° to the line along 𝟏 "
+    "(median of 10 seeds). Random directions in 8 coordinates have 73°.": by_chance,
     "With the rate 0.001 nine of ten seeds of LayerNorm end between 28° and 51°, and one at 76°.": one_seed_differs,
     "After centring the loss does not depend on a query's part along 𝟏, so the gradient along it is "
     "0.": no_gradient_along_one,

@@ -26,7 +26,7 @@ RECORDED_WINDOWS, RECORDED_VECTORS = 8, 600  # windows of text, and sampled vect
 
 
 def language() -> None:
-    """Train two kinds of language models: with LayerNorm before attention, or with centring only there.
+    """Train two kinds of language models: with LayerNorm before attention, or with mere centring there.
 
     Writes the table "language", with a row per model, and the weights of each kind's first model. The text is
     the prose of the fourteen scenes that this site had at the time; its last tenth is held out from training.

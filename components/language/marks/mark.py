@@ -68,7 +68,7 @@ class Mark:
     guide    whether the mark only surrounds the subject, as an axis or a plane does; it need not fit the
              picture
     hint     an instruction such as "click to see it", added to the mark's title in a live figure, where
-             readers can follow it; pictures, recorded films and paper omit it
+             readers can follow it; still pictures, exported videos and printed pages omit it
     """
 
     cloud: str

@@ -186,9 +186,10 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 
 
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
-    """The surface on which the points land. If d = 3, also the axes and the line along 𝟏.
+    """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
-    through: the steps of the norm, the last of which maps simple shapes to this surface.
+    side: "left" or "right", with which all names begin. through: the steps of the norm; a circle or sphere is
+    drawn on the surface by sending its points through the last of them.
     """
     parts: list[Part] = []
     directions, over = display(norm, d)

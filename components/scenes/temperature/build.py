@@ -69,9 +69,9 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
-    hot: whether the classes are hot and cold days, otherwise typical and extreme days. For hot days the axes
-    follow the ellipse, which is long, and are back around the circle at the last stage. At that stage trails,
-    which reach as far as the ellipse, are hidden.
+    ring: the circle on which the days lie, which the layer makes an ellipse. hot: whether the classes are hot
+    and cold days, otherwise typical and extreme days. For hot days the ellipse is long: the axes follow it,
+    fit the circle again at the last stage, and the long trails are hidden there.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)
