@@ -343,11 +343,14 @@ def sliders_of_the_query():
 
 
 def without_a_part_along_ones():
-    """With d = 4 and RMSNorm every key can win, but some not by a query orthogonal to 𝟏."""
+    """With d = 4 and RMSNorm every key can win, but some not by a query orthogonal to 𝟏.
+
+    After LayerNorm with a gain, such queries are enough unless the reciprocals of the gains sum to 0.
+    """
     sphere = stages(recipe_of(SCENE, d=4, norm="rmsnorm"))[1]
     assert selectable(sphere).all() and not selectable(sphere[:, :3]).all()
     keys = layer_norm(np.random.default_rng(0).normal(size=(50, 4)), eps=0.0)
-    for gain, enough in (((2, 1, 0.5, 1), True), ((1, 1, -1, -1), False)):
+    for gain, enough in (((2, 1, 0.5, 1), True), ((2, -1, 0.5, 1), True), ((1, 1, 1, -1 / 3), False)):
         assert selectable(center(keys * gain)).all() == enough
 
 
@@ -423,7 +426,7 @@ CLAIMS = {
     "practically only copies can be lost. Of these 6,960 keys, 32 are lost, the same number before and after the norm. All 32 are copies, and all are at the first norm of a model: - 22 in SmolLM2.": keys_of_trained_models,
     "- 2 in AntiBERTy and 8 in the ALBERT of rxnmapper. There the embedding of the position is added. A copy is an equal token at the same position of another text": copies_with_a_position,
     r"The sliders of the query give its coordinates along directions at right angles (⊥) to $𝟏$. If $d$ is 2 or 3, one more slider gives its part along $𝟏$. Keys and $\gamma$ are given by their usual coordinates.": sliders_of_the_query,
-    "From **centre** on, no query needs such a part (except with some gains of mixed signs). But before centring, and at every stage of RMSNorm, some keys win only by a query with such a part. There the gold ring cannot reach all filled points, and the hull is not drawn.": without_a_part_along_ones,
+    r"From **centre** on, no query needs such a part (unless $\sum_i 1/\gamma_i = 0$: then the gain tilts the hyperplane until it contains $𝟏$). But before centring, and at every stage of RMSNorm, some keys win only by a query with such a part. There the gold ring cannot reach all filled points, and the hull is not drawn.": without_a_part_along_ones,
     "the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
     "found many such keys in a small language model with eight dimensions": eight_dimensions,
