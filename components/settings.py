@@ -117,8 +117,7 @@ def _reach_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise WrongSetting(f"CACHE_DIR: {folder} is not a folder")
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        tempfile.TemporaryFile(dir=folder).close()
+        tempfile.TemporaryFile(dir=made_folder(folder)).close()
     except OSError as problem:
         raise WrongSetting(f"CACHE_DIR: nothing can be written to {folder}: {problem.strerror}") from None
 
@@ -166,6 +165,12 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     """
     home = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(environment.get("CACHE_DIR") or f"{home}/normscape").expanduser().absolute()
+
+
+def made_folder(folder: Path) -> Path:
+    """The folder, made if it does not exist, for its owner only. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
 
 
 def bind(environment: Mapping[str, str]) -> tuple[str, int]:

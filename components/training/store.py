@@ -22,7 +22,7 @@ from typing import Any
 import huey.storage
 from cachetools import cached
 
-from components.settings import cache_folder, redis_url
+from components.settings import cache_folder, made_folder, redis_url
 
 try:
     from redis import RedisError
@@ -87,14 +87,8 @@ def storage(name: str) -> Any:
 def _storage(name: str, url: str, folder: Path) -> Any:
     if url:
         return huey.storage.RedisStorage(f"normscape{name}", connection_pool=_pool(url))
-    file = str(_made(folder) / f"{name}.db")
+    file = str(made_folder(folder) / f"{name}.db")
     return huey.storage.SqliteStorage(name, filename=file, timeout=ANSWER_SECONDS, fsync=name in DURABLE)
-
-
-def _made(folder: Path) -> Path:
-    """The folder, made if it does not exist, for its owner only."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
 
 
 @cached({}, condition=Condition())
@@ -131,7 +125,7 @@ def capacity() -> tuple[float, float]:
     """Total and free bytes of the disk, or of Redis's memory. Raises StoreUnavailable."""
     with answered():
         if not redis_url(os.environ):
-            disk = shutil.disk_usage(_made(cache_folder(os.environ)))
+            disk = shutil.disk_usage(made_folder(cache_folder(os.environ)))
             return disk.total, disk.free
         memory = storage("films").conn.info("memory")
         most = memory.get("maxmemory") or memory["total_system_memory"]
