@@ -268,7 +268,7 @@ def ratios_stay():
 
 
 CLAIMS = {
-    "them, the first stage does not show inputs. It shows what the norm would give if the outlying coordinate were 0.": normed_without_it,
+    "With them, the first stage does not show inputs. It shows what the norm would give if the outlying coordinate were 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     r"As $a$ grows, all outputs approach one point, marked by the ring. For LayerNorm this is a point of the hyperplane $\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     r"The upper panel on the right shows the largest factor by which the norm can multiply a gradient: $1/\sigma$": the_factor,
@@ -279,7 +279,7 @@ CLAIMS = {
     "**The rest is squeezed like $1/a$.** For the vector $a\\, e_1$ alone, $\\sigma = a \\sqrt{d-1} / d$.": sigma_of_the_outlier_alone,
     r"so the differences between two outputs shrink like $1/a$. The other coordinates of its outputs tend to $-1/\sqrt{d-1}$. RMSNorm divides by nearly $a / \sqrt d$, and the other coordinates of its outputs shrink like $1/a$.": squeezed,
     "In training, gradients pass back through the norm. They shrink like $1/a$ too": the_most_of_a_gradient,
-    "too. A gradient that points along the limit shrinks faster, like $1/a^2$: the norm first removes its part along the output, which leaves about $1/a$ of it.": a_gradient_along_the_limit,
+    "A gradient that points along the limit shrinks faster, like $1/a^2$: the norm first removes its part along the output, which leaves about $1/a$ of it.": a_gradient_along_the_limit,
     "**Eight bits are few.** An 8-bit integer (int8) stores whole multiples of one step. Here the step is so long that 127 steps reach the largest coordinate that an output can have.": eight_bits,
     "the outlier is one coordinate out of three or four. Real models have hundreds or thousands of dimensions, so an outlier must be larger to outweigh the rest; the law $1/a$ is the same.": drawn,
     "SmolLM2-135M-Instruct with $d = 576$ (here with weights of 4 bits). They are the inputs of the norm before attention in layer 15 (counted from 0), for the first token and for the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The picture shows this coordinate and two directions in the space of all other coordinates.": real_vectors,
