@@ -133,9 +133,9 @@ def exported(slug, out, *arguments):
 
 
 def test_a_gif_is_small_by_default(tmp_path, monkeypatch):
-    """One second of a GIF of the scene `spiral`, whose GIF was once the largest, has a sixth of the limit.
+    """A GIF of one second of `spiral` is smaller than MAX_BYTES / 6 at the default width and height.
 
-    A GIF of a whole run has six seconds.
+    So a GIF of a whole run, six seconds, fits into MAX_BYTES. The GIF of `spiral` was once the largest.
     """
     monkeypatch.setenv("BROWSER_PATH", find())
     exported("spiral", tmp_path / "a.gif", "--seconds", "1")

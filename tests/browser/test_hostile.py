@@ -204,7 +204,7 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
 
 
 def test_the_modules_run_without_being_bundled(page, monkeypatch):
-    """As after a change of a module while the server runs, or without npm."""
+    """A page works with unbundled JavaScript modules, which it gets without npm or if the bundle is old."""
     monkeypatch.setattr(modules, "folders", lambda: (modules.ASSETS,))
     own = re.compile(r"/assets/\w+/(\w+/[\w/]+\.mjs)$")
     served = []

@@ -87,7 +87,7 @@ def test_an_error_of_the_system_is_told_without_its_number(tmp_path, capsys):
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path, capsys):
-    """Where an option needs a folder, a file is not one; where it needs a file, a folder is not one."""
+    """`export` refuses a file as --assets and a folder as --out, names them, and leaves them unchanged."""
     file, folder, out = tmp_path / "file", tmp_path / "folder.html", str(tmp_path / "a.html")
     file.write_text("mine")
     folder.mkdir()

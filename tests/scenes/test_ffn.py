@@ -330,7 +330,7 @@ def after_gelu():
 
 
 def gelu_meets_itself():
-    """As the scene opens, but with GELU, two distant points of the circle have nearly the same image."""
+    """With GELU and the default sliders, two distant points of the circle have nearly the same image."""
     y = normed(700, norm="layer_norm")
     h = apply("gelu", y @ rotation_from_ones(25).T - 0.6)
     far = np.linalg.norm(y[:, None] - y, axis=-1) > 1

@@ -133,8 +133,9 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """Some shuffles of two places, recomputed for the trained and the untrained model; all others by mean and
-    spread.
+    """Shuffles recomputed with the model have results that are in the shipped table: some of each kind.
+
+    The table's means and standard deviations are those of the results of all shuffles in it.
     """
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)
@@ -306,7 +307,7 @@ def two_shadows():
 
 
 def one_direction():
-    """In the picture, without 𝟏, the two heads' blocks of axes share one direction; in ℝ⁴ they share none."""
+    """The planes of the two heads' axes share a line in the picture, which leaves out 𝟏; in ℝ⁴, only 0."""
     blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
     for shown, common in ((np.eye(D), 0), (SHOW, 1)):
         a, b = shown[:, :2], shown[:, 2:]

@@ -129,7 +129,7 @@ def the_fold():
 
 
 def an_arc():
-    """In all networks, the first Linear maps the plane nearly to a line, which misses the origin.
+    """In all networks for XOR, the first linear layer maps the plane nearly to a line that misses 0.
 
     After u_ε the sheet is an arc, along which the prediction changes twice.
     """

@@ -295,7 +295,7 @@ def the_papers_table():
 
 
 def less_room():
-    """Of random keys, too, a larger share is unselectable in four dimensions than in eight."""
+    """A larger share of random keys is unselectable in 4 dimensions than in 8, for n = 50 to 500."""
     the_model()
     found = {(row["n"], row["d"]): row["drawn"][0] for row in table("unselectable")}
     assert all(found[n, 4] > found[n, 8] + 0.1 for n in (50, 100, 200, 500))

@@ -306,7 +306,7 @@ def keys_taken():
 
 
 def gains_at_507():
-    """In layers 12 to 26 of SmolLM2, dimension 507 has the most energy, and gains far below 1."""
+    """In norms of SmolLM2's layers 12 to 26, coordinate 507 has the largest sum of squares and a gain < 0.175."""
     rows = {row["path"]: row for row in shipped("smollm2").rows}
     for layer in range(12, 27):
         attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
@@ -344,7 +344,7 @@ def cls():
 
 
 def switched_off():
-    """In the last norm of MiniLM, the three dimensions with the most energy have gains of almost 0."""
+    """In MiniLM's last norm, the three coordinates with the largest sums of squares have gains below 1e-8."""
     rows = shipped("minilm").rows
     found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
     assert len(found) == 3 and all(float(gain) < 1e-8 for _, gain in found)
@@ -373,7 +373,7 @@ def albert():
 
 
 def after_attention():
-    """In MiniLM's norms after attention, no input is much longer than the median; after MLPs, some are."""
+    """MiniLM, layers 0 to 3: no input of a norm after attention is over 1.25 times the median length."""
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]
     assert own[at - 1]["path"] == "encoder.layer.1.attention.output.LayerNorm"

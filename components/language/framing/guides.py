@@ -96,10 +96,10 @@ class GuideShortener:
 
 
 def _excesses(mark: Mark, view: View, points: Array) -> Array:
-    """How far a guide's points are from the middle of the picture, divided by this module's limits: (N,).
+    """Distance of each of a guide's points from the picture's centre, over the largest one allowed: (N,).
 
-    It is the largest of |x|/limit, −y/limit and y/top, where x and y are in halves of the picture's side.
-    `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` is the same, but in 3D it is
+    The ratio is the largest of |x|/limit, −y/limit and y/top; x and y are in halves of the picture's side.
+    `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` equals `limit`, but in 3D it is
     MAX_LABEL_TOP for labels and MAX_LINE_TOP for lines.
     """
     label = mark.draws == "labels"
