@@ -458,7 +458,7 @@ CLAIMS = {
     "With **norms in a row on one circle** there are two dimensions and five layers, each followed by a norm.": on_the_circle,
     "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin. They count in tenths: 3 means 0.3. - A ray from the origin meets an ellipse at most twice; drag the ray.": twice_on_an_ellipse,
     "The norm sends both points to one place, so pieces of the circle come to lie on one another, as *strands*. Count the pieces that a ray crosses: this is the number of strands in its direction. Each norm at most doubles it.": most_sheets,
-    "After a norm all points are on the right half of the circle, where each height occurs once. So where the curve crosses the line there is a point on the ray. Count these crossings, and you have the number of strands.": sheet_by_sheet,
+    "Where the curve of the panel crosses this line, there is a point on the ray: after a norm all points are on the right half of the circle, where no two places have the same height. So the number of crossings is the number of strands.": sheet_by_sheet,
     "The numbers beside the picture are the largest number of strands in any direction, and its bound, which doubles with each norm.": most_sheets,
     "? A norm can fold the circle into two strands. How many can five norms in a row make? - 10 - 25 - * 32 Each norm at most doubles the strands.": one_fold,
     "Here the bound is reached: 32 strands. Set $s_2$ to 0, and 4 are left.": five_folds,

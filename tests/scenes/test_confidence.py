@@ -191,7 +191,7 @@ CLAIMS = {
     "a small model with three classes, **A**, **B** and **C**.": three_classes,
     "softmax makes probabilities of the three logits.": three_classes,
     "they have one length, $\\sqrt d$.": under_the_ceiling,
-    "While the slider **constant factor** is 0, no token passes this curve.": under_the_ceiling,
+    "With the norm, no token passes this curve.": under_the_ceiling,
     "no logit is larger than $\\sqrt d$ times the length of a row of $W$": bounded_logits,
     r"With the three rows 120° apart, all of length $w$, and $\gamma = 1$, the largest possible probability of class A is $$\frac{1}{1 + 2\, e^{-\frac{3}{2} \sqrt d\, w}}.$$": closed_form,
     "is this maximum for the $w$ and $\\gamma$ of the sliders": closed_form,

@@ -619,7 +619,7 @@ CLAIMS = {
     r"The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. A grey ring combines parts of different points. All such sums together fill a body of four dimensions. With two heads and no overlap, they can lie at any distance from 0 to $\sqrt 8 = 2.83$ from the origin (with the height along $𝟏$), not only at distance 2. The 160 rings of the picture lie at distances from 0.76 to 2.67.": all_sums,
     "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. A triangle leaves 75 % of an axis to its own head, a squared sine 82 %. A query meant for head 1 then has scores in head 2, too. With triangles they are a ninth as large, because a score contains a head's share twice": soft,
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
-    "filled ellipses, because the length that one part lacks is in the other": two_shadows,
+    "filled ellipses: the part that one head sees can be short, if the part that the other head sees is long.": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
     "The semi-axes are 2 and 1.41 (without the height, 1).": two_shadows,
     "The two arrows lead to the followed point": added_up,
