@@ -86,6 +86,7 @@ def _read(weights: Weights, step: Callable[[str, str], dict[str, Array]]) -> dic
 def rms(own: Weights, name: str, x: Array, *, scaled: bool = True) -> Array:
     """RMSNorm of x without a gain, to be passed as the argument `norm` of `language.forward`.
 
-    own, name and scaled have no effect: such functions take them, but this norm has no weights.
+    own, name and scaled are part of the interface of `norm`, but have no effect: this norm has no weights,
+    and it always scales, with ε = EPS.
     """
     return rms_norm(x, eps=EPS)

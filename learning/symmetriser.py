@@ -28,7 +28,7 @@ Parts = Mapping[str, Array]
 VECTOR_KINDS = ("gaussian", "uneven", "heavy")
 SPREAD = 2.0  # the factor s of a random vector is 1/SPREAD … SPREAD, log-uniform
 AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
-STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom
+STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom; their variance is then also 3
 MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
 TINY = 1e-12  # far below the squares of all standard deviations that occur
 
@@ -174,7 +174,7 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
     A vector is s·(z + μ𝟏), where 𝟏 = (1, …, 1), the number μ is standard normal, and ln s is uniform between
     −ln SPREAD and ln SPREAD. The kinds differ in the distribution of the coordinates of z: for "gaussian"
     they are standard normal; for "uneven" their standard deviation grows from the first to the last; for
-    "heavy" they follow Student's t. Raises ValueError for another kind.
+    "heavy" they follow Student's t, scaled to variance 1. Raises ValueError for another kind.
     """
     if kind not in VECTOR_KINDS:
         raise ValueError(f"no vectors {kind!r}: take one of {', '.join(VECTOR_KINDS)}")

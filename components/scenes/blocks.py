@@ -49,9 +49,9 @@ def sphere_in_steps(
 ) -> Steps:
     """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
-    They are: centring → the sphere of radius √d → ⊙ γ → + β. The sphere removes the factor 1/unit. scaled:
-    without it, the step to the sphere is left out, so the results are divided by `unit`, and β is, too.
-    normed: without it, centring and the step to the sphere are left out.
+    They are: centring → the sphere of radius √d → ⊙ γ → + β. scaled: False leaves out the step to the sphere.
+    normed: False leaves out centring and that step. The step to the sphere undoes the division by `unit`;
+    where it is left out, the results remain divided by `unit`, so the steps add β / unit.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)

@@ -89,9 +89,9 @@ class Plan:
     def tensor(self, name: str, load: Callable[[str], Tensor]) -> Tensor:
         """The tensor called `name` of the converted model, in float64 if its numbers were edited.
 
-        load: returns a tensor of the original model by its name; of a tensor with several names (tied
-        weights), by the first one. The result is the loaded tensor itself, not a copy, if its numbers were
-        not edited.
+        load: returns a tensor of the original model by its name. If a tensor has several names (tied
+        weights), `load` gets the first one. The result is the loaded tensor itself, not a copy, if its
+        numbers were not edited.
         """
         found = load(self._original(name))
         edits = [edit for edit in self.edits if edit.parameter == name]

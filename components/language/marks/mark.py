@@ -63,6 +63,7 @@ class Mark:
     cloud    the name of the cloud
     role     the mathematical role of the mark, which decides its colour
     rows     how a point becomes display coordinates: one `Row` for each of them
+    title    the name of the mark, shown beside it or in the legend
     opacity  from 0 (invisible) to 1
     fade     for each stage a factor on `opacity`, interpolated between stages; None for 1
     guide    whether the mark only surrounds the subject, as an axis or a plane does; it need not fit the
@@ -149,7 +150,7 @@ class Mark:
     def along_rays(self, points: Array) -> bool:
         """Whether the mark's lines run along rays from the origin if its cloud consists of `points` (N, d).
 
-        If so, each point can be pulled towards the origin separately without turning any line.
+        A guide for which this holds is shortened by moving each point towards the origin: no line turns.
         """
         return False
 

@@ -188,8 +188,8 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
-    side: "left" or "right", with which all names begin. through: the steps of the norm; a circle or sphere is
-    drawn on the surface by sending its points through the last of them.
+    side: "left" or "right", with which all names begin. through: the steps of the norm. Where the surface is
+    a circle or a sphere, its points come from the last of these steps.
     """
     parts: list[Part] = []
     directions, over = display(norm, d)

@@ -70,8 +70,8 @@ def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
     ring: the circle on which the days lie, which the layer makes an ellipse. hot: whether the classes are hot
-    and cold days, otherwise typical and extreme days. For hot days the ellipse is long: the axes follow it,
-    fit the circle again at the last stage, and the long trails are hidden there.
+    and cold days, otherwise typical and extreme days. For hot days the ellipse is long: the axes become
+    longer with it, and shrink again for the circle at the last stage, where the long trails are hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)
