@@ -41,7 +41,10 @@ class Cloud:
     pictures: Array | None = None
 
     def stages(self, params: Params) -> list[Array]:
-        """The points before the pipeline, then after each of its steps. Recent results are cached."""
+        """The points before the pipeline, then after each of its steps.
+
+        Recent results are cached, so they must not be changed.
+        """
         values = tuple(map(params.get, self._names))
         stages = self._stage_cache.get(values)
         if stages is None:

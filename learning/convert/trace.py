@@ -61,7 +61,10 @@ class Value:
 
 @dataclass(eq=False)
 class Call:
-    """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`."""
+    """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`.
+
+    outputs: the tensors that it returned. norm: which normalisation operator it is, if it is one.
+    """
 
     op: str
     module: str

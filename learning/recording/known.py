@@ -211,7 +211,7 @@ def _axes(module: Any) -> tuple[int, ...]:
 
 
 def _like(module: Any, like: Any) -> Any:
-    """A tensor with the dtype and device of a module: its first parameter, or `like` if it has none."""
+    """A tensor with the dtype and device of a module: the first of its own parameters; without any, `like`."""
     return next(iter(module.parameters(recurse=False)), like)
 
 

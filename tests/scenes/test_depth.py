@@ -352,7 +352,7 @@ CLAIMS = {
     "grows from 2.8 before the first norm to 1,027 before the last.": trained_streams,
     "the median length of the vectors before a norm is between 11 and 35 for all norms but the first.": trained_streams,
     "It leaves open how one of these numbers is distributed over many tokens. Add a constant to one coordinate of every token: after LayerNorm, its mean over the tokens is still shifted.": of_a_number_over_tokens,
-    "stream, shown as a logarithm to base 10: 0 is the size at the start, 1 is ten times that size.": logarithms,
+    "**Size** is the root mean square of all numbers of the stream, shown as a logarithm to base 10: 0 is the size at the start, 1 is ten times that size.": logarithms,
     "$$\\text{size}_L^2 \\approx 1 + L \\cdot c\\, g^2$$": sizes,
     "Twelve blocks in a row: each adds to the residual stream.": the_setup,
     "Here are up to 12 blocks in a row": the_setup,

@@ -191,7 +191,7 @@ CLAIMS = {
     "**LayerNorm with three neurons** classifies fewer pictures correctly, at every depth, than the network with *nothing* between its layers (medians of three seeds, the lower rows of the table under the picture).": below_nothing,
     "Centring leaves a plane, and dividing by the length a circle: ten digits": below_nothing,
     "### Ten caps Each colour is a digit. They have settled in caps of the sphere.": caps,
-    "rays rather than caps. The length says little, the direction says which digit.": rays,
+    "rays rather than caps. The direction says which digit it is; the length tells little about it.": rays,
     "At step 0 all digits lie mixed in one patch, within 31° of its middle.": one_patch,
     "Hold the pointer over points between two caps": doubtful,
     "Is a sphere in three dimensions enough?": last_layer,

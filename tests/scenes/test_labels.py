@@ -129,7 +129,7 @@ def the_fold():
 
 
 def an_arc():
-    """In all networks for XOR, the first linear layer maps the plane nearly to a line that misses 0.
+    """In all networks for XOR, the first linear layer maps the plane almost to a line beside the origin.
 
     After u_ε the sheet is an arc, along which the prediction changes twice.
     """

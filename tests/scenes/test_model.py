@@ -461,7 +461,7 @@ def one_semi_axis():
 
 
 def flat_directions():
-    """Of eight coordinates, centring removes one direction, and a gain below 1 % of the others another."""
+    """With d = 8, centring makes one direction flat, and so does one gain below 1 % of all the others."""
     for kind, least, count in (
         ("layer_norm", 1, 1),
         ("rms_norm", 1, 0),

@@ -131,7 +131,7 @@ def test_pole_of_the_projection_is_never_met(norm, d):
 
 
 def test_batch_norm_of_the_scene_is_affine():
-    """One matrix for all points: midpoints are mapped to midpoints."""
+    """BatchNorm is one affine map of all points: it maps a midpoint to the midpoint of the images."""
     x = cloud(3)
     through = pipeline("batchnorm", x)
     middle = through.stages((x[:1] + x[1:2]) / 2)[-1]

@@ -36,7 +36,7 @@ def values(name, kind, *choices):
 
 
 def reference(kind, own, x, qk_norm):
-    """One block by PyTorch's own functions."""
+    """The tokens after one block, computed with PyTorch's functions for norms and attention."""
 
     def unit(y):
         return functional.rms_norm(y, y.shape[-1:], eps=0.0)
@@ -314,7 +314,7 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """In the scene `depth`: the gradient of post-LN at the start, of all tokens and of the last alone."""
+    """The numbers quoted from the scene `depth`: post-LN's gradient of the last token, and of all tokens."""
     assert "its gradient at the start is only 0.073 times as long as at the end" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     said(found["gradient"][-1][0], "0.93")

@@ -223,7 +223,7 @@ def copies():
 
 
 def free_from_three_on():
-    """In two dimensions only two places are left; in more, all keys without copies can win."""
+    """On LayerNorm's sphere, all keys without copies can win if d ≥ 3; if d = 2, it has only two points."""
     all_free()
     copies()
     for d in (3, 4):
@@ -259,7 +259,7 @@ def inside_by_epsilon():
 
 
 def zeros():
-    """One zero in γ is harmless to LayerNorm, two are not; to RMSNorm even one matters."""
+    """LayerNorm loses no key if one gain is 0, but does if two are; RMSNorm loses keys if one is."""
     for seed in SEEDS:
         for d in (3, 4):
             layer, rms = (recipe_of(SCENE, seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
@@ -322,7 +322,7 @@ def halfway():
 
 
 def only_copies():
-    """Of 60 random keys in 128 dimensions none is lost; of a key and its copy both are."""
+    """Of 60 random keys in 128 dimensions all can be selected; if one is a copy of another, neither can."""
     keys = np.random.default_rng(0).normal(size=(60, 128))
     assert lost_keys(keys) == 0 == lost_keys(center(keys))
     assert lost_keys(np.vstack([keys[:-1], keys[:1]])) == 2
@@ -376,8 +376,9 @@ def depends_on_the_others():
 
 
 def eight_dimensions():
-    """Of 1,000 random keys two fifths are inside in 8 dimensions, by the exact law; in 20 dimensions less
-    than one.
+    """Expected number of unselectable keys among 1,000 random ones, by the exact formula.
+
+    More than two fifths of them in 8 dimensions, and less than one key in 20 dimensions.
     """
     assert unselectable_share(1000, 8) > 0.4 and 1000 * unselectable_share(1000, 20) < 1
 
@@ -401,7 +402,7 @@ def keys_of_trained_models():
 
 
 def copies_with_a_position():
-    """In each of two models, as many keys are lost as the 60 tokens have copies: equal tokens at one position.
+    """In two models, a key never wins exactly if another of the 60 has the same token and the same position.
 
     Of each text all tokens were recorded, so the 60 are known. Where token and position are equal, so are the
     vectors that were kept of the first norm.

@@ -87,7 +87,7 @@ def half_a_great_circle():
 
 
 def caps_and_rings():
-    """One class is on its side of the plane, which cuts off a cap; the other surrounds it outside."""
+    """The last layer's plane cuts a cap off the sphere: one class is in the cap, the other lies around it."""
     spans = []
     for seed in SEEDS:
         points, (normal, height) = stages(seed, LAST)[4], last_linear(seed, LAST)
@@ -295,14 +295,14 @@ def the_same_settings():
 
 
 class Nudged(Network):
-    """The same network, whose starting numbers are larger by the last digit of single precision."""
+    """A `Network` in which each starting weight is replaced by the next larger float32 number."""
 
     def initial(self, seeds):
         return np.nextafter(super().initial(seeds), np.float32(np.inf))
 
 
 def rounding_grows():
-    """Two starts that differ in the last digit: after 1,000 steps the weights differ visibly."""
+    """Starting weights that differ by one unit in the last place differ by over 0.01 after 1,000 steps."""
     ends = [
         trained(kind(2, 3, 2, 1), FILM.data, seeds=4, steps=1000).weights[:, [0, -1]].astype(float)
         for kind in (Network, Nudged)

@@ -205,7 +205,7 @@ CLAIMS = {
     r"Each goes through two steps.": two_steps,
     "So the two steps together act on $x$": two_steps,
     r"for $t = 3$ they crowd together left and right": crowds_left_and_right,
-    r"For $\varepsilon = 0$ both are equal up to rounding: the browser computes with about seven digits, and the distance stays below a millionth.": residual_is_tiny,
+    r"For $\varepsilon = 0$ both are equal up to rounding: the drawn points have about seven digits, and the distance stays below a millionth.": residual_is_tiny,
     r"On the circle $y^2 = 1 - x^2$. With $\varepsilon = 0$ the first coordinate becomes "
     r"$$x' = \frac{t x}{\sqrt{(t x)^2 + y^2}} = \frac{t x}{\sqrt{1 + (t^2 - 1) x^2}}$$": first_coordinate,
     r"At $x = 0$ the slope is $t$; at $x = \pm 1$ it is $1/t^2$ (for a positive $t$).": slopes,

@@ -126,7 +126,7 @@ def equation(norm: Norm) -> str:
 
 
 def blocks(norm: str, d: int) -> int:
-    """The number k of blocks into which a normalisation layer divides d coordinates; 1 if it divides none."""
+    """Number k of blocks into which a normalisation layer divides d coordinates; 1 if it has none for d."""
     return NORMS[norm].blocks.get(d, 1)
 
 

@@ -138,7 +138,7 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of the trained block: a step that updates a point's x, messages, position and error."""
+    """One iteration of the trained block: a step that updates all `whole_width` coordinates of a point."""
     block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): which head each coordinate belongs to
