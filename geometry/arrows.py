@@ -14,9 +14,9 @@ HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to
 def with_heads(points: Array, length: float) -> Array:
     """Add an arrow head to the end of each piece of a line (M, k) in 2 or 3 dimensions; NaN separates pieces.
 
-    A head has two barbs in 2D, four in 3D. From its last point, its tip, the piece goes on to the end of each
-    barb, and between barbs back to the tip. Barbs reach back by `length`, but at most by half of the piece.
-    For a piece of length 0 all barbs are at the tip.
+    A head has two barbs in 2D, four in 3D. Its tip is the last point of the piece; from there the line goes
+    on to the end of each barb, and between barbs back to the tip. Barbs reach back by `length`, but at
+    most by half of the piece. For a piece of length 0 all barbs are at the tip.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])

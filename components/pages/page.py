@@ -202,7 +202,7 @@ def offers(state: State, name: str) -> bool:
 def _clicked(recipe: Recipe, name: str) -> bool:
     """Whether readers can set the choice `name` by clicking in a view of this recipe.
 
-    Only then does a choice of the kind `Picked` have a control too.
+    A choice of the kind `Picked` has a control on the page only if this is so.
     """
     hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
     return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)

@@ -61,7 +61,8 @@ class Panel:
 def add_training(app: Dash) -> Panel:
     """Add to a Dash application the callbacks of the training panel, and the routes that its jobs need.
 
-    Returns the `Panel`, which makes the panels of scenes.
+    Replaces the application's layout by the panel's controls. Without Redis, a worker process starts when a
+    browser requests this layout. Returns the `Panel`, which makes the panels of scenes.
     """
     child = None if redis_url(os.environ) else ChildWorker()
 

@@ -82,6 +82,9 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
     """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
+    a is the parameter `stretch`, t the parameter `shift`. The last stage of the cloud is x′; the third
+    coordinate of its first stage is cos θ.
+
     It is computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2. This
     avoids cancellation where |t| = |a|.
     """

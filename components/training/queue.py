@@ -66,9 +66,10 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
 def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     """The JSON answer to a page's poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
-    seen: the step of the last news that the page has received. Answers may get lost, so news are kept until
-    the page confirms them in this way. stop: whether to end the training and keep its result. look: the
-    choices for which the page wants pictures.
+    The poll is recorded, which keeps the training alive. If the worker is silent, the training ends as
+    lost. seen: the step of the last news that the page has received. Answers may get lost, so news are kept
+    until the page confirms them in this way. stop: tells the worker to end the training and keep its result.
+    look: the choices for which the page wants pictures.
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}

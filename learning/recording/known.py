@@ -63,7 +63,10 @@ class Known:
         return x.reshape(*x.shape[:-last], self.norm.d)
 
     def shaped(self, vectors: Any, x: Any) -> Any:
-        """Undo `vectors`: bring vectors (*lead, d) to the shape and dtype of `x`, an input of the module."""
+        """Reshape vectors (*lead, d) to the shape and dtype of `x`, an input of the module.
+
+        This is the inverse of the method `vectors`.
+        """
         return (vectors.transpose(1, 2) if self.channels_first else vectors).reshape(x.shape).to(x.dtype)
 
 
@@ -211,7 +214,7 @@ def _axes(module: Any) -> tuple[int, ...]:
 
 
 def _like(module: Any, like: Any) -> Any:
-    """A tensor with the dtype and device of a module: the first of its own parameters; without any, `like`."""
+    """A tensor with a module's dtype and device: the first of its own parameters; without any, `like`."""
     return next(iter(module.parameters(recurse=False)), like)
 
 

@@ -180,8 +180,9 @@ def test_lengths_are_those_of_the_semi_axes(node):
 @pytest.mark.parametrize("shift", [-3.0, -0.4, 0.0, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
-    """Also for neurons that are equal, opposite or constant, and for a circle larger than that of the
-    points.
+    """Readouts of a ReLU layer in the browser: zeros, patterns, ranks, and linear pieces on a circle.
+
+    Some of the neurons are equal, opposite or constant.
     """
     rng = np.random.default_rng(seed)
     basis, W = np.linalg.qr(rng.normal(size=(3, 3)))[0][:2], rng.normal(size=(5, 3))

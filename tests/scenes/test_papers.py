@@ -191,7 +191,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_ffn.narrow,
-            "loses about half of the points in five of 8 networks and all in three; 66 % of the answers are right in four networks, and 83 % in the other four",
+            "five of 8 networks lose about half of the points, the other three lose all. Of the answers, 66 % are right in four of the 8 networks (not the same grouping), and 83 % in the others",
         ),
         (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
         (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),

@@ -77,7 +77,7 @@ def changed(root):
 
 
 def added(root, section):
-    """Add the code blocks of a section of the page."""
+    """Apply the diffs in a section of docs/contributing.md to the copy of the checkout at `root`."""
     _, _, text = CONTRIBUTING.read_text("utf-8").partition(f"\n## {section}\n")
     for name, body in DIFF.findall(text.partition("\n## ")[0]):
         path = root / name

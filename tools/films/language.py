@@ -59,8 +59,12 @@ def sliding() -> None:
     loss           the loss on the held-out text
     read           loss and vector size in each window of the held-out text (see `loss_along_text`)
     written        the same for a text that the model generates (see `loss_along_own_text`)
-    places, past   the numbers of `drifts` by window size, if the tokens' positions change as the window
-                   slides, or if earlier tokens are removed (see `streams_as_window_slides`)
+    places         the numbers of `drifts` by window size, if the window gives its tokens new positions as
+                   it slides
+    past           the same, if tokens keep their positions and only lose earlier tokens from the window
+
+    Run `language` before: the first models of the two kinds with norms are read from its files. All others
+    are trained anew. See `streams_as_window_slides` for the two ways to slide.
     """
     text, held = texts("language_learned", "language")
     rows = []

@@ -107,7 +107,8 @@ def dense(trained: Trained) -> tuple[Array, Array]:
 
     There are T checkpoints. Each of H heads has w hidden neurons and q messages. The inputs are the means of
     all heads, their messages, and their standard deviations; an entry is 0 where a head does not read an
-    input. The outputs are c and g of each head, then the new messages of all heads.
+    input. The outputs are c and g of each head, which maps its axes x to g·(x − c), then the new
+    messages of all heads.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)

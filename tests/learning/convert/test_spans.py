@@ -1,4 +1,4 @@
-"""Heads of an axis, through views and slices: groups centred before equal groups centred after."""
+"""Centring of the groups (heads) of an axis commutes with views and slices of the tensor."""
 
 from types import SimpleNamespace
 
