@@ -31,8 +31,8 @@ export class State {
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {Leg | null} */ #leg = null;
   /**
-   * @type {Set<string>} what the reader has set since the last recipe or stop of the tour was requested: names
-   * of parameters and choices, "progress", "follow", "camera"
+   * @type {Set<string>} what the reader has set since the last recipe or stop of the tour was requested:
+   * names of parameters and choices, "progress", "follow", "camera"
    */
   #touched = new Set();
   /** @type {Record<string, string> | null} the tour's stop that waits for its recipe, as link parameters */
