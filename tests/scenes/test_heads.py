@@ -604,7 +604,7 @@ CLAIMS = {
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The shadows lie in four dimensions, but the picture has only three: it leaves out the height along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
-    r"That is, it subtracts from each vector the mean of its four numbers. This distorts the ellipses. Their shorter semi-axes, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$, are 1.41 long and at right angles to each other. In the picture they are $\frac12 (1, 1, -1, -1)$ and its negative, because their mean ½ is subtracted: they are only 1 long, and lie on one line.": one_direction,
+    r"That is, it subtracts from each vector the mean of its four numbers. This distorts the ellipses. Look at their shorter semi-axes, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$. They are 1.41 long and at right angles to each other. Without their mean, ½, they become $\frac12 (1, 1, -1, -1)$ and $\frac12 (-1, -1, 1, 1)$. So in the picture they are only 1 long, and lie on one line.": one_direction,
     "Two arrows show the parts of the followed point in heads 1 and 2. At **sum** the second arrow begins where the first ends, and leads to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
