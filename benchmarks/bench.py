@@ -180,10 +180,11 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each of the methods `ways`: ms of script a frame, and ms from moving a slider to the drawn frame.
+    """For each of the methods `ways`: ms of script a frame, and ms from an input to the drawn frame.
 
-    The second number is measured on /layernorm only, and is 0 for other scenes. slider: the parameter that is
-    moved; with "", the position between the stages is moved. Only Normscape's method can move a parameter.
+    The second number is measured on /layernorm only, and is 0 for other scenes. The input is the page's first
+    slider for Normscape's own method, and the position between the stages for the others. slider: the
+    parameter that is moved while script is measured; with "", it is the position between the stages.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())

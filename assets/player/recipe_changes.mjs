@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Changes of the recipe: by the page's link, by new choices, or by a stop of the tour. Changes are made one
- * after the other. A change that is not finished when a later one is requested is dropped. A loaded recipe is
- * shown only when the reader neither drags nor types (grip.mjs).
+ * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
+ * embed. If a change is requested while an earlier one is being loaded, the earlier one is given up, and the
+ * later one, which contains its choices, begins. A loaded recipe is shown only when the reader neither drags
+ * nor types (grip.mjs).
  */
 
 import { prefersReducedMotion } from "../browser.mjs";

@@ -215,7 +215,10 @@ class View:
         return zoom
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """A copy without zooms, whose axes are `times` as long and have their centre moved by `by`."""
+        """A copy without zooms (also `wider`), with axes `times` as long and their centre moved by `by`.
+
+        `by` has one number for each axis, in the unit of the axis.
+        """
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
         ]

@@ -131,7 +131,7 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """The elements of a recipe's readouts `Letters`, as the player will show them but without highlights."""
+    """The letters of a recipe's readouts `Letters`, for the time until the player replaces them."""
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()

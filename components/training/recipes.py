@@ -36,7 +36,10 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
-    """The finished recipe, memoised by choices; simultaneous requests share its computation."""
+    """The finished recipe, memoised by choices; simultaneous requests share its computation.
+
+    The last MAX_CACHED_RECIPES are kept. Raises WrongValue.
+    """
     return finished(draft(scene, choices))
 
 

@@ -294,7 +294,7 @@ def _read(model: Any, ids: Any, *, last: bool = False) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A callback for the argument `tell` of `Recorder` that passes on progress through the text to `tell`.
+    """A callback for `Recorder` that shows a progress bar: it passes lines on to the function `tell`.
 
     Each line that reports a call of the model is replaced by a progress bar; others are passed on unchanged.
     `total` is the number of calls.

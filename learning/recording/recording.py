@@ -161,9 +161,10 @@ class Norm:
 class Recording:
     """The recorded norms of a model, in the order in which they were first called.
 
+    norms     the recorded norms
     name      the model's name
     words     the text of each token, by the token's id
-    skipped   for each norm that was not, or not wholly, recorded: its path and the reason
+    skipped   for each norm that was not, or not wholly, recorded: its path and the reason, in one string
     special   the ids of the tokenizer's special tokens
 
     Raises FileError if there are no norms or too many, or if two have the same path.

@@ -1,4 +1,4 @@
-"""The position of the camera in words."""
+"""The description of a figure in words: the position of the camera, and labels without tags."""
 
 import numpy as np
 import pytest

@@ -139,7 +139,7 @@ def test_a_line_has_two_ends_and_no_faces(node):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
-    """The hull of an affine image reuses the hull of the points; a reflection reverses its faces."""
+    """The hull of an affine image is right: of a general map, of a reflection, and of a projection."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     assume(np.linalg.cond(A) < 100)

@@ -67,7 +67,8 @@ def lab(tmp_path_factory):
 def page(browser, lab, request):
     """Open the notebook in JupyterLab, and run all cells.
 
-    Yields the page, and a function (words) that returns the page's messages to the kernel with these words.
+    Yields the page, and a function that takes some words and returns all messages that contain them, of those
+    that the page has sent to the kernel.
     """
     context, watch = browser.new_context(base_url=lab[0], viewport=VIEWPORT), Watch()
     watch.over(context, lab[0])

@@ -587,7 +587,7 @@ CLAIMS = {
     "Single points can still meet where the curve crosses itself": gelu_meets_itself,
     "In our task, networks with 3 neurons do filter, on the circle and on the sphere, at the price of wrong answers. Networks with 9 or 12 neurons keep most points apart, and half of these networks lose none.": three_neurons,
     "Each row of the table describes 8 networks with different seeds. Where it says 100 %, that is the median of the 8.": the_task,
-    "| circle, 3 | all in 3 networks, about half in the other 5 | 66 % in the 3 networks that lose all and in one more, 83 % in the remaining 4 |": narrow,
+    "| circle, 3 | all in 3 networks, about half in the other 5 | 66 % in 4 networks (the 3 that lose all, and one more), 83 % in the other 4 |": narrow,
     "With GELU, which collapses no arc, 3 neurons on the circle get 98 % right (median of 8 seeds).": narrow,
     "| circle, 9 | none | 100 % |": nothing_lost_with_nine,
     "with 9 neurons on the circle the answers hardly depend on the sign of $y$": nothing_lost_with_nine,

@@ -594,7 +594,7 @@ CLAIMS = {
     "What four trained models do **SmolLM2-135M-Instruct, a language model with RMSNorm.**": four_models,
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
-    "its vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
+    "but the centring changes little: the vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
     "In layers 3 to 6 a few vectors are massive, but only just: the longest is 13 times as long as the median.": just_massive,
     "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. Dimension 507 holds 97.3 % of all energy in this layer; without these four vectors it holds 20.9 %. The MLP of layer 11 brings this energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer holds the most energy.": until_layer_29,

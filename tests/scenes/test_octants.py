@@ -294,7 +294,7 @@ CLAIMS = {
 
 @pytest.mark.parametrize("stage", [0, 2, 4])
 def test_a_row_of_the_picture_is_a_point(stage):
-    """The claims are computed from the points that the folding view draws."""
+    """The large view draws the points of the cloud by their own coordinates, from which claims are computed."""
     [layer] = [x for x in RECIPE.views[0].layers if x.draws == "points" and x.role == "class-0"]
     x = stages()[stage]
     drawn = project(layer.rows, x, stages())

@@ -433,6 +433,6 @@ CLAIMS = {
     "At time 100 with β = 1, all of 20 draws had one cluster, on the circle and with 64 tokens on the sphere. With β = 9 none had: there were 2 to 4 clusters on the circle, 3 to 5 on the sphere.": ends,
     "by the Runge–Kutta method, in steps of time that grow from 0.1 to 1.": exact,
     "The largest distance of a token from its position by SciPy, up to time 100: | setting | largest error | | --- | --- | | the opening state | 0.012 | | β = 0.1 | 0.013 | | β = 40 | 0.006 | | $V$ turned by 180 degrees | 0.001 | | $K$ turned by 180 degrees | 0.16 | | $V$ turned by 90 degrees | 2.0 | At an error of 2.0 a token is opposite to its position by SciPy.": exact_at_ends,
-    "with some exceptions in late pictures. If $V$ or $K$ is turned by an angle between 0 and 180 degrees, tokens can be far": inexact,
+    "with some exceptions at late times. If $V$ or $K$ is turned by an angle between 0 and 180 degrees, tokens can be far": inexact,
     "them. If $K$ is turned by 180 degrees, they can be visibly off that place.": exact_at_ends,
 }

@@ -389,7 +389,7 @@ CLAIMS = {
     "start. But it does depend on the starts of all 16 tokens together:": of_all_tokens,
     "together: the gradient for all of them is 1.25 times as long at the start as at the end, and 99.9 % of its square at the start belongs to the first token (medians of 20 seeds).": of_all_tokens,
     "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018. It also has 0.93 where we have 1.25, but these two measure different things: the 1.25 is about the end of the last token, the 0.93 about the ends of all.": of_the_depth_scene,
-    "the largest weight that the last token gives is at most 0.25 in every block, and falls to 0.063 in the last (medians), hardly more than 1/16, the weight of each token if all have the same.": alike,
+    "The last token never looks at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,
     "It turns fast in the first blocks and slowly in the last. It ends 77° from its start.": fast_then_slow,

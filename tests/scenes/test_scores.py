@@ -36,7 +36,11 @@ def basis(d):
 
 
 def whole(turned, g, d, shared, rho):
-    """All d coordinates of vectors (n, d) in the rotated basis, correlated."""
+    """Vectors (n, d) in the usual basis, from their coordinates `turned` (n, d) in the rows of `basis(d)`.
+
+    To each a shared direction is added, times the random number in `g` (n,): it makes coordinates correlate
+    with `rho`.
+    """
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
 

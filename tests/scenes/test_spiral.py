@@ -134,7 +134,10 @@ def turned():
 
 
 def rate(seed, event):
-    """The number of points that change sides on one sphere per 100 steps of an event."""
+    """Number of points that turn by more than 90° on a sphere, per 100 steps of a drop or plateau.
+
+    Of all spheres, the one with the most such points counts.
+    """
     first, last = (FILM.weights[seed, checkpoint(step)] for step in (event.start, event.end))
     across = turns(FILM.network, first, last, FILM.data.points) > SIDE_CHANGE_DEGREES
     return 100 * across.sum(-1).max() / (event.end - event.start)
@@ -335,7 +338,7 @@ CLAIMS = {
     "with two layers it has 25 weights in all": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, along an arc 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level: its mean fall a step, in the logarithm of the loss, is at most half of that of the whole run. For the whole run we divide the logarithm of the ratio of its largest loss to its smallest by the number of its steps. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
+    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level. We compare slopes of the logarithm of the loss: the slope from the beginning of the plateau to its end is at most half of the slope of the whole run. The latter is the fall from the largest loss to the smallest, divided by the number of steps of the run. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "We counted the points that turn by more than 90° on a sphere: 12 per 100 steps of a drop, 1 per 100 steps of a plateau (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
     r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: the sheet then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,

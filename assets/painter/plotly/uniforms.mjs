@@ -52,8 +52,9 @@ function unchanged(kept, value) {
   return same;
 }
 
-/** Prepare a WebGL context for cached uniforms. Returns a function that patches a shader of Plotly, once:
- * setting the shader's `uniforms` then calls WebGL only for values that have changed.
+/** Replace the functions of a WebGL context that set uniforms by functions that remember their values. Returns
+ * a function that patches a shader of Plotly: from then on, setting the shader's `uniforms` calls WebGL only
+ * for values that have changed.
  * @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} */
 export function cacheUniforms(gl) {
   /** @type {Programs} */ const programs = new WeakMap();

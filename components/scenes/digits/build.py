@@ -120,7 +120,10 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def table(film: Film, accuracy_rows: Rows) -> Facts:
-    """Table of median test accuracies by depth, for last hidden layers of 32 and of three neurons."""
+    """Table of median test accuracies by depth.
+
+    A row is for a width of the last hidden layer, 32 or 3, and a function between the layers.
+    """
     rows_of = [
         [
             f"{MIDDLES[name] or 'nothing'}, last layer {last} wide",

@@ -1,4 +1,4 @@
-"""The feed-forward network: which points of a norm's circle or sphere ReLU maps to different images."""
+"""The feed-forward network: which points on the circle or sphere of a norm share their image under ReLU."""
 
 from components.language.scene import Choice, Scene, Whole
 from components.scenes.ffn.build import BY_HAND, FUNCTIONS, NORMS, SEEDS, WEIGHTS, build, files

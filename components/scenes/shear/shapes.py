@@ -26,7 +26,8 @@ def half_lattice(signs: Sequence[int]) -> Array:
 def half_net(sign: int) -> tuple[Array, Array]:
     """Lines of constant x and of constant y in the unit disc, lifted along z to half of the unit sphere.
 
-    `sign` is 1 for the upper half of the sphere, −1 for the lower half.
+    `sign` is 1 for the upper half of the sphere, −1 for the lower half. Returns the points and the order in
+    which a line joins them.
     """
     k, t = np.meshgrid(np.linspace(-0.87, 0.87, 7), np.linspace(-np.pi / 2, np.pi / 2, 49), indexing="ij")
     along, z = np.sqrt(1 - k**2) * np.sin(t), sign * np.sqrt(1 - k**2) * np.cos(t)
