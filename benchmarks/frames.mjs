@@ -107,7 +107,8 @@ export async function run(way, count, slider = "") {
 }
 
 /** The latencies, in milliseconds, of `count` moves of a slider, or of the position between stages if the way
- * is not "ours". A latency is the time from the move to the animation frame after WebGL has drawn, when the picture is on the screen.
+ * is not "ours". A latency is the time from the move to the animation frame after WebGL has drawn, when the
+ * picture is on the screen.
  * @param {string} way a key of `ways` @param {number} count */
 export async function latency(way, count) {
   const [panel] = /** @type {import("/assets/painter/plotly/space.mjs").SpacePanel[]} */ (player.panels);

@@ -9,7 +9,8 @@ const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plot
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
 
 /** A zoom is a list of numbers: the factor by which all axes are wider than their ranges, then for each axis
- * the shift of its middle, in its own unit; missing shifts are 0. `IDENTITY_ZOOM` changes nothing. @type {number[]} */
+ * the shift of its middle, in its own unit; missing shifts are 0. `IDENTITY_ZOOM` changes nothing.
+ * @type {number[]} */
 export const IDENTITY_ZOOM = [1];
 
 /** @typedef {{parameters: string[], log: boolean, stops: number[], zooms: number[][][]}} Wider how parameters

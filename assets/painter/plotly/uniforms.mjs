@@ -52,7 +52,7 @@ function unchanged(kept, value) {
   return same;
 }
 
-/** Replace the functions of a WebGL context that set uniforms by functions that remember their values. Returns
+/** Replace the functions of a WebGL context that set uniforms by functions that remember the values. Returns
  * a function that patches a shader of Plotly: from then on, setting the shader's `uniforms` calls WebGL only
  * for values that have changed.
  * @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} */
