@@ -74,8 +74,8 @@ export function same(a, b) {
  * it takes.
  *
  * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute does
- *   its work in parts and calls `takeTime` before each. This throws an exception when the frame's time is
- *   up; in the next frame `compute` is called again, and continues after the parts that it has completed.
+ *   its work in parts and calls `takeTime` before each. `takeTime` throws an exception when the frame's time
+ *   is up; in the next frame `compute` is called again, and continues after the parts that it has completed.
  *   @param {boolean} urgent whether one part may run in every frame, even if the frame has no time left
  *   @returns {T}
  */

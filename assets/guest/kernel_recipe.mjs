@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Get recipes for a figure in a notebook: the recipe in the widget's state, or another one that the kernel
- * makes on request. Pure.
+ * makes on request.
  *
  * @typedef {{key: string, recipe: Answer["recipe"]}} Made a recipe, and the query string for which it was
  *   made (key): the choices that differ from the defaults

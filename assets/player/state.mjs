@@ -319,7 +319,8 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** Stop the clock; move to a stage, or jump if `cut`. @param {number} stage @param {boolean} cut */
+  /** As the reader's act, stop the clock and the playing, and move to a stage, or jump there if `cut`.
+   * @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;

@@ -186,7 +186,7 @@ class Drawn:
 
     @property
     def front(self) -> np.ndarray:
-        """The triangles that face the camera, as indices of corners, if the mesh is a closed surface."""
+        """The triangles of a closed mesh that face the camera, as indices of corners."""
         every = self.mark.triangles
         sides = areas(self.flat[every])
         return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]

@@ -49,9 +49,9 @@ def drawn(count: int) -> list[int]:
 
 
 def dots(count: int, title: str = "") -> dict[str, Any]:
-    """Arguments for a mark that draws `count` points, coloured by their initial angle on the circle.
+    """Arguments for a mark that draws `count` of the points of `angles()`, coloured by their initial angle.
 
-    `title` says what the colours mean.
+    `count` is 24, 120 or 600. `title` says what the colours mean.
     """
     began = Color("cyclic", -np.pi, np.pi, of=angles(), title=title)
     return {"only": drawn(count), "color": began, "size": 8 if count == 24 else 6.5 if count == 120 else 4}

@@ -1,9 +1,8 @@
-"""Graphs of loss and accuracy during training, with a curve for the network of each random seed.
+"""Graphs of loss, accuracy and length of the gradient during training, with a curve for each random seed.
 
-For one seed, the shown one, they also mark plateaus and sudden drops of the loss. During a drop, some points
-often change to the other side of the origin at one of the norms: a fold. A `Film` holds the networks at all
-checkpoints of their training. Source: winsor2022, with both of its explanations of a drop: a fold, and the
-gradient.
+For one seed, the shown one, the graph of the loss also marks plateaus and sudden drops. A *fold* at a norm
+means that points' vectors before this norm turn by more than 90° during a drop. A `Film` holds the networks
+at all checkpoints of their training. Winsor (2022) explains drops by folds, or by a long gradient.
 """
 
 from collections.abc import Sequence

@@ -186,7 +186,10 @@ class Pictures:
         self.sent: dict[tuple[str, str], dict[str, Any]] = {}  # clouds and views, by kind and name
 
     def look(self, texts: Mapping[str, str]) -> None:
-        """Set the choices for which the page wants pictures; unknown and invalid ones are ignored."""
+        """Set the choices, such as the seed, with which the page shows the training; ignores unknown names.
+
+        If one of the values is invalid, nothing changes.
+        """
         known = [c for c in self.scene.choices if c.name in texts and c.name not in RESULTS]
         with suppress(WrongValue):
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}

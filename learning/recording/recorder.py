@@ -355,7 +355,7 @@ class Recorder:
 
     @property
     def recording(self) -> Recording:
-        """The recording so far. Raises ValueError if no norm has been called with finite inputs."""
+        """The recording so far. Raises ValueError if no norm can be recorded, or none got finite inputs."""
         norms = []
         for (path, call), sample in self.samples.items():
             if path in self.skipped:

@@ -1,4 +1,4 @@
-"""The state that links contain while the figure moves."""
+"""A link that is copied while the figure moves contains the state in which the motion will end."""
 
 import pytest
 

@@ -607,7 +607,7 @@ CLAIMS = {
     "### Four massive vectors In layer 12 of SmolLM2, four vectors are far from all others, which look like one point. All four are at position 0. The uppermost strip shows that they jump to this length from one layer to the next, and a line beside the picture names their dimension: 507.": layer_12,
     "The same norm without the four. The others spread in about 375 directions": layer_12,
     "Where do the four massive vectors lie now?": one_point,
-    "Nearly all of their length is in dimension 507, so they lie nearly in one point": one_point,
+    "Nearly all of their length is in dimension 507, and on the sphere they lie nearly in one point": one_point,
     "The RMSNorms of SmolLM2 have no shift, so this stage moves nothing there.": no_shift,
     "After the MLP of layer 0 they are up to 15 times as long as the median.": cls,
     "its gain is practically 0 in the three dimensions that hold most of the energy.": switched_off,

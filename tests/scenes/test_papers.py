@@ -191,7 +191,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_ffn.narrow,
-            "five of 8 networks lose about half of the points, the other three lose all. Four networks, the three that lose all and one more, give 66 % right answers, and the other four 83 %",
+            "five of 8 networks lose about half of the points, the other three lose all. All give wrong answers too: 66 % are right with the three that lose all and with one more, 83 % with the other four",
         ),
         (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
         (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),
@@ -201,7 +201,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_labels.smaller_steps,
-            "Of 128 networks of depth 4, 4 fit 32 points with random labels after 4,000 steps, and 32 after 20,000",
+            "We trained 128 networks of depth 4 on 32 points with random labels. After 4,000 steps 4 of the networks fit their labels, and after 20,000 steps 32 do",
         ),
         (
             test_digits.the_answer,

@@ -315,7 +315,7 @@ def of_all_tokens():
 
 def of_the_depth_scene():
     """The numbers quoted from the scene `depth`: post-LN's gradient of the last token, and of all tokens."""
-    assert "its gradient at the start is only 0.073 times as long as at the end" in text("depth")
+    assert "the gradient at the start is only 0.073 times as long as at the end" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     said(found["gradient"][-1][0], "0.93")
     assert len(found["gradient"]) == 12
@@ -386,17 +386,17 @@ CLAIMS = {
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
     "with post-LN it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
-    "start. But it does depend on the starts of all 16 tokens together:": of_all_tokens,
-    "together: the gradient for all of them is 1.25 times as long at the start as at the end, and 99.9 % of its square at the start belongs to the first token (medians of 20 seeds).": of_all_tokens,
+    "start. It depends on the start of the first token. To see this, take the gradient for the end of the last token with respect to the starts of all 16 tokens: it": of_all_tokens,
+    "tokens: it is 1.25 times as long as at the end, and 99.9 % of its squared length is the part for the first token (medians of 20 seeds).": of_all_tokens,
     "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018. It also has 0.93 where we have 1.25, but these two measure different things: the 1.25 is about the end of the last token, the 0.93 about the ends of all.": of_the_depth_scene,
     "The last token never looks at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,
-    "It turns fast in the first blocks and slowly in the last. It ends 77° from its start.": fast_then_slow,
+    "It turns fast in the first blocks and slowly in the last. It ends 77° from its start (this seed).": fast_then_slow,
     "With post-LN the length stays 1. Does": unit_lengths,
     "With this seed the angles of all blocks add up to 1,219 degrees. With the other norms they add up to 103 to 467.": in_all,
     "each block adds two vectors of length 1, nearly orthogonal to the token.": two_vectors,
-    "Each step is short, and so is the whole path on the sphere: 103 degrees. The token ends 20° from its start.": in_all,
+    "Each step is short, and so is the whole path on the sphere: 103 degrees. The token ends 20° from its start (this seed).": in_all,
     "The mean cosine is 1.000 at the end (median of 20 seeds).": table_of_ends,
     "With post-LN the token's gradient at the start is 0.0018 times that at the end (median of 20 seeds). With the other norms it is 0.96 to 3.6 times that at the end.": survivors,
     "The matrices of queries and keys are three times as large. In the first block the token looks nearly at a single token: the largest weight is 0.88 (median of 20 seeds).": first_weights,

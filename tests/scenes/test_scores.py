@@ -46,7 +46,10 @@ def whole(turned, g, d, shared, rho):
 
 
 def drawn(d, shared, rho):
-    """The vectors q and k of the pairs, with all coordinates."""
+    """The random queries and keys of the scene, two arrays (PAIRS, d), of which its recipe has few numbers.
+
+    shared: which direction all vectors share. rho: how strongly this makes their coordinates correlate.
+    """
     rng = np.random.default_rng(SEED)
     turned, g = rng.standard_normal((2, PAIRS, d)), rng.standard_normal((2, PAIRS))
     return [whole(turned[i], g[i], d, shared, rho) for i in (0, 1)]

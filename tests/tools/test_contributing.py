@@ -40,7 +40,7 @@ TEXT_CHECKS = tuple(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the checkout."""
+    """A copy of what these tests change in the checkout; `films` and `node_modules` are links to it."""
     for name in ROOMS:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():

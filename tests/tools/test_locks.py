@@ -1,4 +1,4 @@
-"""Locked requirements have hashes, and include everything that is asked for."""
+"""Lock files have hashes, and include all packages that pyproject.toml names; they are what is installed."""
 
 import re
 from pathlib import Path

@@ -89,7 +89,7 @@ def to_edge(directions: Entries, start: Entries) -> tuple[Step, ...]:
 
 
 def straight() -> tuple[Step, ...]:
-    """Steps that map the points of `two_halves` to the line x₁ = a on the sheet; a is a slider."""
+    """Steps that map the points of `two_halves` to the line x₁ = a on the sheet, with the slider a."""
     return to_edge(Entries([[0.0, 0, 0], [0, -1, 1]]), Entries([0.0, 0], {"a": [1.0, 0]}))
 
 

@@ -130,7 +130,10 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Run:
-    """Neighbouring norms, from index `first` to `last`, with massive vectors in the same dimension."""
+    """Neighbouring norms, from index `first` to `last`, that have massive vectors and the same top dimension.
+
+    `dimension` is the coordinate that holds most of the energy of all vectors.
+    """
 
     dimension: int
     first: int
@@ -138,7 +141,7 @@ class Run:
 
 
 def massive_runs(rows: Sequence[TableRow]) -> list[Run]:
-    """The runs of neighbouring norms with massive vectors, split where the largest dimension changes."""
+    """The runs of neighbouring norms with massive vectors, split where the top dimension changes."""
     found, start = [], 0
     kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
     for kind, some in groupby(kinds):

@@ -383,7 +383,7 @@ def test_a_run_is_kept_with_the_data_of_its_scene(client, small):
 
 
 def test_whatever_is_trained_can_be_written_and_opened_again():
-    """The film of the largest network of any scene can be written, read again, and uploaded.
+    """The film of the largest network of any scene can be written and read, and is small enough to upload.
 
     Its weights are random, so they are hard to compress.
     """
