@@ -198,11 +198,13 @@ export class SpacePanel extends Panel {
             this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
             drawIndexed(object, () => plotlyDraw.call(object, camera));
           };
-        if (object === trace.mesh)
-          object.update = (/** @type {Plotly} */ given) => {
-            makeUnindexed(object);
-            update.call(object, given);
-          };
+        object.update = (/** @type {Plotly} */ given) => {
+          if (object === trace.mesh) makeUnindexed(object);
+          // Plotly builds a letter or symbol that it has not drawn before at 1/pixelRatio of its size; drawing
+          // sets the ratio again
+          else if (wanted("glyphs")) object.pixelRatio = 1;
+          update.call(object, given);
+        };
         object.draw = drawn(draw);
         object.drawTransparent = drawn(drawTransparent);
         object.drawPick = picks || !wanted("layers") ? drawn(drawPick) : () => {};
