@@ -319,8 +319,7 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** As the reader's act, stop the clock and the playing, and move to a stage, or jump there if `cut`.
-   * @param {number} stage @param {boolean} cut */
+  /** The reader moves to a stage, or jumps if `cut`. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;

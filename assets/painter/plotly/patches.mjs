@@ -4,7 +4,8 @@
  * failure is reported once on the console, and Plotly works without the patch. To measure how much time a
  * patch saves, turn it off in the page's address: `#without=shaders,pulse`.
  *
- * @typedef {"buffers" | "camera" | "depth" | "glyphs" | "layers" | "pulse" | "redraw" | "shaders" | "uniforms"} Name
+ * @typedef {"buffers" | "camera" | "depth" | "glyphs" | "layers" | "pulse" | "redraw" | "shaders" |
+ *   "uniforms"} Name
  */
 
 const reported = /** @type {Set<Name>} */ (new Set());
