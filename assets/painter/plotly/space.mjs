@@ -200,8 +200,8 @@ export class SpacePanel extends Panel {
           };
         object.update = (/** @type {Plotly} */ given) => {
           if (object === trace.mesh) makeUnindexed(object);
-          // Plotly builds a letter or symbol that it has not drawn before at 1/pixelRatio of its size; when it
-          // draws, it sets the ratio again
+          // Plotly builds letters and symbols that are new to the page at 1/pixelRatio of their size; drawing
+          // sets the ratio again
           else if (wanted("glyphs")) object.pixelRatio = 1;
           update.call(object, given);
         };
