@@ -415,6 +415,6 @@ CLAIMS = {
     "### Why is the drift in layer 1 zero with fixed positions? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
     "One part of it is how the vector of one letter varies while the window slides: only 0.1 to 0.5 % of the whole, by layer (window 64, median of 5 models)": shares,
-    "Share of the variance that the position of the window explains: | norm | window 64, medians by layer | window 32, largest median | largest in a single model and layer | | --- | --- | --- | --- | | LayerNorm | 0.1 to 0.5 % | 0.6 % | 1.5 % | | none | 0.1 to 1.0 % | 1.4 % | 3.5 % |": shares,
+    "Share of the variance that is due to how one letter varies while the window slides: | norm | window 64, medians by layer | window 32, largest median | largest in a single model and layer, all windows | | --- | --- | --- | --- | | LayerNorm | 0.1 to 0.5 % | 0.6 % | 1.5 % | | none | 0.1 to 1.0 % | 1.4 % | 3.5 % |": shares,
     "The heights of the place vectors before and after training have a correlation of 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from 1.09 apart to 0.06.": heights_of_places,
 }

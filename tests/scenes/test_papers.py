@@ -183,7 +183,7 @@ def test_scores_of_trained_models():
         (test_language.losses, "2.59 and 2.65 nats without the division, and between 2.58 and 2.65 with it"),
         (
             test_heads.surfaces,
-            "a new text cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned one; noise added 1.14, 1.16, 1.20 and 1.24 nats",
+            "a new text cost 1.56, 1.63, 1.53 and 1.53 nats more than the learned one; with noise, the loss was 1.14, 1.16, 1.20 and 1.24 nats higher than without",
         ),
         (
             test_depth.of_a_number_over_tokens,
@@ -191,7 +191,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_ffn.narrow,
-            "five of 8 networks lose about half of the points, the other three lose all. All give wrong answers too: 66 % are right with the three that lose all and with one more, 83 % with the other four",
+            "five of 8 networks lose about half of the points, the other three lose all. Of the answers, 66 % are right in four networks (three of them lose all points), and 83 % in the other four",
         ),
         (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
         (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),
