@@ -124,7 +124,10 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Spread values (batch or 1, n) along an axis of vectors (*lead, d): one value per vector, flattened."""
+    """One value for each vector of an array (*lead, d), flattened, from the values `said` (batch or 1, n).
+
+    The n values belong to the positions along `axis`; they are the same for all other axes but the batch.
+    """
     if len(lead) < 2:
         return said.reshape(-1)
     shape = [1] * len(lead)

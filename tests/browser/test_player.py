@@ -442,7 +442,7 @@ def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
 
 @pytest.mark.parametrize("act", ["wheel", "Tab", "Enter", "click"])
 def test_any_action_at_the_play_button_pauses_the_opening(new_page, act):
-    """A press pauses it once, not twice; so do the wheel, and a key that does not press the button."""
+    """A click or Enter there pauses and does not start it again; the wheel and the Tab key pause as well."""
     page = new_page()
     strange(page)
     page.goto("/fold")

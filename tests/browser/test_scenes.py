@@ -184,7 +184,7 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
 
 
 def drag_v(page, angle, steps=12):
-    """Drag the tip of v around the origin, in the view from above."""
+    """Drag the tip of v around the origin, in the view from above, to the direction `angle` in degrees."""
     page.locator(".handle").scroll_into_view_if_needed()
     x, y = middle(page, ".handle")
     left, top = player(page, "p.panels[1].pixel(0, 0)")

@@ -1,6 +1,4 @@
-"""The language model is a GPT: compared with PyTorch's layers; its stages, its file, and the shipped
-weights.
-"""
+"""The language model: it gives the same as PyTorch's layers; its stages, its file, its shipped weights."""
 
 import json
 from itertools import pairwise

@@ -384,7 +384,7 @@ CLAIMS = {
     "which has three dimensions": the_setup,
     "There are three kinds of models, five models of each": the_setup,
     "The figure's table has the medians of the five.": the_setup,
-    "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long. Part of this could come from the unit, because after the centring lengths are divided by another spread. But that spread is 14 % smaller, which makes the number 0.8 larger, not smaller. Measured in one unit for both, the path becomes 93 % shorter.": by_centring,
+    "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long. (The spread, the unit, becomes 14 % smaller too. Measured in one and the same unit, the path becomes 93 % shorter.)": by_centring,
     "in spreads, in a window of 64 (medians of 5 models): | path in spreads | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
     "In its stream into layer 1 a path, with the height, is only 1.3 spreads long (medians of 5 models, window of 64)": along_one,
     "a path is not reliably shorter after the division, the gain and the shift than before them: compare the two rows of LayerNorm under “The answer”.": the_division,

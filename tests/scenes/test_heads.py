@@ -596,16 +596,13 @@ CLAIMS = {
     "in the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
     "Four models of each of four kinds show no significant effect.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
-    "half as large as what they read (nats, means of four models): | what the heads read | dimensions | new text | noise | | --- | --- | --- | --- | "
-    "| LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | "
-    "| the ball within LayerNorm's sphere | 15 | 1.53 | 1.20 | | the ball within RMSNorm's sphere | 16 | 1.53 | 1.24 | "
-    "The standard deviations over the models of one kind are 0.07 to 0.20 for a new text and 0.11 to 0.26 for noise.": surfaces,
+    "half as large as what the heads read, is added to it. All numbers are in nats, and means of four models: | what the heads read | dimensions | new text | noise | | --- | --- | --- | --- | | LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | | the ball within LayerNorm's sphere | 15 | 1.53 | 1.20 | | the ball within RMSNorm's sphere | 16 | 1.53 | 1.24 | The standard deviations over the models of one kind are 0.07 to 0.20 for a new text and 0.11 to 0.26 for noise.": surfaces,
     "Can a linear map guess, from the place of a token on the sphere, which head adds most to the token in the first layer? The map is right in 63 % of cases; always guessing the commonest head is right in 54 %. In untrained models these shares are 52 % and 44 % (means of four models).": loudest,
     "Here a vector has $d = 4$ axes, and there are $H = 2$ heads of two axes each, or $H = 4$ of one.": the_cut,
     "LayerNorm has put each point $x$ on a sphere of radius 2. The picture shows the space in which it lies: the vectors whose coordinates sum to zero, in three dimensions.": on_the_sphere,
     "In the usual cut a share is 1 within the block and 0 outside. So a head sees a shadow (a projection) of the sphere. With two axes this is a filled ellipse, with one axis a segment. The shadows lie in four dimensions, but the picture has only three: it leaves out the height along $𝟏 = (1, 1, 1, 1)$.": of_two_heads,
     r"That is, it subtracts from each vector the mean of its four numbers. This distorts the ellipses. Look at their shorter semi-axes, $(1, 1, 0, 0)$ and $(0, 0, 1, 1)$. They are 1.41 long and at right angles to each other. Without their mean, ½, they become $\frac12 (1, 1, -1, -1)$ and $\frac12 (-1, -1, 1, 1)$. So in the picture they are only 1 long, and lie on one line.": one_direction,
-    "Two arrows show the parts of the followed point in heads 1 and 2. At **sum** the second arrow begins where the first ends, and leads to the point itself.": lambda: (
+    "Two arrows show the parts of the followed point in heads 1 and 2. With two heads, at **sum** the second arrow begins where the first ends, and leads to the point itself.": lambda: (
         test_the_arrows_go_by_the_part_to_the_point(2, "sine")
     ),
     "the score of each point as a key, in heads 1 and 2.": of_two_heads,

@@ -52,7 +52,9 @@ def angle(norm, rate):
 
 
 def steps_to(norm, rate, share):
-    """The median step with this accuracy; seeds that never reach it count as infinite."""
+    """Median over seeds of the first step at which the accuracy is `share` percent; ∞ for seeds that never
+    reach it.
+    """
     return median(np.inf if step is None else step for step in TABLE[norm, rate][f"to_{share}"])
 
 

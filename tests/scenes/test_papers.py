@@ -30,7 +30,10 @@ PAPERS = (Path(__file__).parents[2] / "docs/papers.md").read_text("utf-8")
 
 
 def papers_say(*numbers: tuple[float, str], text: str):
-    """Assert that the page contains a text whose blanks `{}` are filled with measured numbers."""
+    """Assert that docs/papers.md contains `text`, and that each of its numbers is the rounded measured value.
+
+    numbers: pairs of a measured value and the words that replace a blank `{}` of the text.
+    """
     for value, words in numbers:
         said(value, words)
     assert text.format(*(words for _, words in numbers)) in PAPERS

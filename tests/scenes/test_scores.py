@@ -206,7 +206,7 @@ def components_keep_their_variance():
 
 
 def products():
-    """Mean, variance, and variance of a product of single coordinates, for each draw."""
+    """A random coordinate has mean 0 and variance 1, and so does the product of two of them variance 1."""
     q, k = np.random.default_rng(0).standard_normal((2, 200_000))
     assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 

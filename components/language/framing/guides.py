@@ -96,11 +96,11 @@ class GuideShortener:
 
 
 def _excesses(mark: Mark, view: View, points: Array) -> Array:
-    """Distance of each of a guide's points from the picture's centre, over the largest one allowed: (N,).
+    """For each point of a guide, a number (N,) that is above 1 if the point is too far from the centre.
 
-    The ratio is the largest of |x|/limit, −y/limit and y/top; x and y are in halves of the picture's side.
-    `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` equals `limit`, but in 3D it is
-    MAX_LABEL_TOP for labels and MAX_LINE_TOP for lines.
+    It is the largest of |x|/limit, −y/limit and y/top, where x and y are in halves of the picture's side.
+    `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` is MAX_LABEL_TOP for labels in
+    3D, MAX_LINE_TOP for lines in 3D, otherwise `limit`.
     """
     label = mark.draws == "labels"
     limit = MAX_LABEL_RADIUS if label else MAX_GUIDE_RADIUS

@@ -96,7 +96,7 @@ FORMULA = (
 
 
 def sample() -> Array:
-    """The random points (N, D) that LayerNorm puts on the sphere."""
+    """The scene's random points (N, D) before LayerNorm; the same at each call."""
     return clouds.gaussian(N, D, seed=SEED)
 
 

@@ -118,7 +118,7 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
 def scatter(n: int) -> Array:
     """n numbers in [−1, 1), in an order in which neighbours are far apart.
 
-    As heights, they keep dots with similar costs from overlapping.
+    If dots are sorted by cost, these heights keep dots of similar cost from overlapping.
     """
     return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
 

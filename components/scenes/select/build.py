@@ -311,7 +311,11 @@ def above(d: int, score: Row, reach: float) -> View:
 
 
 def curves(score: Row) -> View:
-    """Graph of the followed (selected) key's softmax weight against the query's length."""
+    """Graph of the followed key's attention weight against the length of the query.
+
+    It has a curve for the query's present direction, one for the key's best query, a line for the largest
+    weight that the key can get, and a point for now. score: the row that computes scores.
+    """
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (
         WeightLimit("keys", "other", (), "the largest weight it can get", span=span, size=2.5, dash="dash"),

@@ -129,7 +129,7 @@ def shown(film, seed, what):
 
 
 def test_loss_and_accuracy_together(film):
-    """The curve "both" shows the loss with its events, and the accuracy, on one scale."""
+    """With the choice "both", the graph has the curves of loss and accuracy, on one axis from 0 to 1."""
     view, named, layers = shown(film, 2, "both")
     np.testing.assert_allclose(named["own"].points[:, 1], film.loss[2])
     np.testing.assert_allclose(named["fellow"].points[:, 1], film.accuracy[2])

@@ -339,7 +339,10 @@ def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
 
 
 def test_nobody_waits_while_nobody_works():
-    """A client's threads never wait for each other for ever, although its debt falls with time."""
+    """Requests of one client never wait for each other for ever.
+
+    They could if each were given a place by another moment's debt, because debts fall with time.
+    """
     lot = random.Random(0)
 
     class Falling(Clock):
