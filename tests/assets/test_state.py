@@ -142,7 +142,7 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
 
 
 def test_what_is_seen_together_stays_together(node):
-    """Points move at the same time if a hull or line joins them, or if other points are computed from them."""
+    """Points move at the same time if a hull or line joins them, or other points are computed from them."""
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
     free, line = recipe["clouds"]

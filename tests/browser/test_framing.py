@@ -139,7 +139,7 @@ def test_names_never_meet_and_the_legend_is_short(page, slug):
 
 
 def test_the_legend_of_shears_map_has_one_row_on_a_small_desk(page):
-    """The map in the scene `shear` is not high there, and a second row of its legend would take more of it."""
+    """The map in the scene `shear` is not high there; a second row of its legend would take more of it."""
     page.set_viewport_size({"width": 1024, "height": 768})
     visit(page, "/shear")
     rest(page)
