@@ -315,7 +315,9 @@ def of_all_tokens():
 
 def of_the_depth_scene():
     """The numbers quoted from the scene `depth`: post-LN's gradient of the last token, and of all tokens."""
-    assert "is only 0.073 times as long as its gradient with respect to the last token at the end" in text("depth")
+    assert "is only 0.073 times as long as its gradient with respect to the last token at the end" in text(
+        "depth"
+    )
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     said(found["gradient"][-1][0], "0.93")
     assert len(found["gradient"]) == 12
