@@ -2,8 +2,8 @@
 /**
  * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
  * embed. If a change is requested while an earlier one is being loaded, the earlier one is given up, and the
- * later one, which contains its choices, begins. A loaded recipe is shown only when the reader neither drags
- * nor types (grip.mjs).
+ * later one begins. New choices are added to those of the earlier change; any other change sets the whole
+ * state. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs).
  */
 
 import { prefersReducedMotion } from "../browser.mjs";

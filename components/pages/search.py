@@ -35,7 +35,7 @@ def index(place: Place) -> str:
     kind   what it is, such as "scene", "stop" or "word"
     title  its title
     of     what it belongs to: for a part of a page the title of that page, for a whole page its kind, such as
-           "Scene", and for a word its section of the glossary
+           "Scene", for a chapter its number, and for a word its section of the glossary
     text   its text, in which the rows of tables are lines of their own
     url    its address
     also   (optional) other names under which readers look for it

@@ -510,7 +510,7 @@ CLAIMS = {
     f"| LayerNorm | {both('layer_norm')} | | no projection, length $\\sqrt d$ | {both('rms_norm')} | "
     f"| no projection, length $1/\\sqrt d$ | {both('short')} | | none | {both('none')} |": for_longer,
     "Again no seed gets to 99 %.": for_longer,
-    "So few seeds say little: the losses of LayerNorm's seeds differ by up to 0.167, and its mean loss differs from that of any other norm by 0.09 at most.": few_seeds,
+    "So few seeds say little: the losses of LayerNorm's seeds differ by up to 0.167, and its mean loss differs from that of any other norm by about 0.09 at most.": few_seeds,
     "A sequence has 50 tokens of 20 classes": the_task,
     "one layer with one head of attention, 8 coordinates and 584 parameters": the_task,
     "The network does not know the order of the tokens, only how often each of the 20 classes occurs.": the_task,

@@ -315,9 +315,7 @@ def of_all_tokens():
 
 def of_the_depth_scene():
     """The numbers quoted from the scene `depth`: post-LN's gradient of the last token, and of all tokens."""
-    assert "is only 0.073 times as long as its gradient with respect to the last token at the end" in text(
-        "depth"
-    )
+    assert "is only 0.073 times as long as the gradient with respect to the last token" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     said(found["gradient"][-1][0], "0.93")
     assert len(found["gradient"]) == 12
@@ -388,10 +386,10 @@ CLAIMS = {
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
     "with post-LN it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
-    "start. It depends on the start of the first token. Take a function $f$ of the last token at the end. The gradient of $f$ with respect to all 16 tokens": of_all_tokens,
-    "tokens at the start is 1.25 times as long as its gradient with respect to the last token at the end, and 99.9 % of its squared length is the first token's part (medians of 20 seeds).": of_all_tokens,
-    "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018. It also has 0.93 where we have 1.25, but these two measure different things: the 1.25 is about the end of the last token, the 0.93 about the ends of all.": of_the_depth_scene,
-    "The last token never looks at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians). That is hardly more than 1/16, which each token gets if all get the same.": alike,
+    "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end. The gradient of $f$ with respect to all 16 tokens": of_all_tokens,
+    "tokens at the start is 1.25 times as long as the gradient with respect to the last token at the end. Of its squared length at the start, 99.9 % is the part of the first token (medians of 20 seeds).": of_all_tokens,
+    "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018. (Its 0.93 is something else than our 1.25: there, $f$ is a function of all tokens at the end.)": of_the_depth_scene,
+    "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8. Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,
     "It turns fast in the first blocks and slowly in the last. It ends 77° from its start (this seed).": fast_then_slow,

@@ -206,7 +206,7 @@ def components_keep_their_variance():
 
 
 def products():
-    """A random coordinate has mean 0 and variance 1, and so does the product of two of them variance 1."""
+    """A random coordinate has mean 0 and variance 1, and the product of two of them has variance 1."""
     q, k = np.random.default_rng(0).standard_normal((2, 200_000))
     assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 

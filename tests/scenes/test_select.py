@@ -402,7 +402,7 @@ def keys_of_trained_models():
 
 
 def copies_with_a_position():
-    """In two models, a key never wins exactly if another of the 60 has the same token and the same position.
+    """In two models, as many keys never win as have another one with the same token and the same position.
 
     Of each text all tokens were recorded, so the 60 are known. Where token and position are equal, so are the
     vectors that were kept of the first norm.

@@ -52,9 +52,9 @@ function unchanged(kept, value) {
   return same;
 }
 
-/** Replace the functions of a WebGL context that set uniforms by functions that remember the values. Returns
- * a function that patches a shader of Plotly: from then on, setting the shader's `uniforms` calls WebGL only
- * for values that have changed.
+/** Wrap the functions of a WebGL context that set uniforms, so that cached values are forgotten when other
+ * code sets a uniform. Returns a function that patches a shader of Plotly: from then on, setting the shader's
+ * `uniforms` calls WebGL only for values that have changed.
  * @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} */
 export function cacheUniforms(gl) {
   /** @type {Programs} */ const programs = new WeakMap();

@@ -92,7 +92,8 @@ SET_NAMES = {
 def layers(paths: Sequence[str]) -> list[str]:
     """For each norm the number of its layer, as text, which is read from its path in the model ("" if none).
 
-    If one layer is called several times, as in ALBERT, the number of the call stands for it ("#3").
+    If one layer is called several times, as in ALBERT, the number of the call stands for it, from the end of
+    the path ("3" of "#3").
     """
     return [
         (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
