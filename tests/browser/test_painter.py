@@ -311,9 +311,9 @@ def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
     until(page, "!p.panels[0].moving")
 
 
-def test_letters_that_a_change_brings_in_are_as_large_as_those_of_a_new_figure(new_page):
-    """Plotly's own updates draw letters at half their size if they were not in the figure before."""
-    page, pictures = new_page(**SMALL), []
+def test_letters_that_a_change_brings_in_are_as_large_as_those_of_a_new_figure(page):
+    """Plotly's own updates draw letters at half their size if they were not in the page before."""
+    pictures = []
     for link, chosen in (("weights=trained", "{}"), ("weights=drawn", "{ weights: 'trained' }")):
         page.goto(f"/block?progress=0&follow=4&{link}")
         rest(page)
