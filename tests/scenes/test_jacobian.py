@@ -298,7 +298,7 @@ CLAIMS = {
     "Two directions are left: a disc in the tangent plane.": tangent_disc,
     "Follow the arrow from the output to $x$. The dotted line is the path of its tip.": loses_two_parts,
     "Less than a thousandth of it is left.": along_z,
-    "With $\\varepsilon = 0$, can a gradient step make $x$ shorter": longer,
+    r"With $\varepsilon = 0$, can a gradient step make $x - \mu 𝟏$ shorter?": longer,
     "With $\\varepsilon = 0$ LayerNorm has no derivative there": at_zero,
     "What happens at $\\sigma = 0$?": at_zero,
     "With $\\varepsilon > 0$ there is one, $\\Pi / \\sqrt{\\varepsilon}$.": at_zero,

@@ -339,6 +339,8 @@ def cls():
     said(row["longest"], "15")
     assert row["longest"] == max(each["longest"] for each in shipped("minilm").rows)
     assert row["longest_at"].startswith("'[CLS]' at 0")
+    outputs = [named("minilm", f"encoder.layer.{layer}.output.LayerNorm")[0] for layer in range(6)]
+    assert [layer for layer, row in enumerate(outputs) if row["massive"]] == [0, 2]
     norm = shipped("minilm").norms[k]
     assert {shipped("minilm").words[int(token)] for token in norm.token[massive(norm, row)]} == {"[CLS]"}
 
@@ -587,7 +589,7 @@ CLAIMS = {
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
-    "the length of the part of $x$ at right angles to these six vectors.": the_axes,
+    r"the length of the part of $x$ at right angles to all the vectors $v$ and $\gamma \odot v$.": the_axes,
     r"Before the gain, the coordinates along the three directions $v$ of the picture are enough. After the gain, those along the three vectors $\gamma \odot v$ are needed,": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,
@@ -600,7 +602,7 @@ CLAIMS = {
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer holds the most energy.": until_layer_29,
     "In layers 12 to 26 the gains of the MLP's norms multiply this dimension by less than 0.001, so the MLP hardly sees it. The gains of attention's norms multiply it by 0.07 to 0.17.": gains_at_507,
     "in layer 12 their effective rank (see “The numbers” below) is 375. Together with the four massive vectors it would be 63, because": layer_12,
-    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0. Three dimensions hold": cls,
+    "After the MLPs of layers 0 to 3 the longest vectors are those of [CLS], at position 0. After layers 0 and 2 they are massive, up to 15 times as long as the median. Three dimensions hold": cls,
     "Three dimensions hold 94.8 % of the energy before the last norm, and the gain of that norm is below $10^{-8}$ in these dimensions": switched_off,
     "In every norm but the first it is below 0.015. For random vectors it is 0.455, the median of the square of a standard Gaussian number. So centring turns a typical output by 0.3° at most in these norms.": empty,
     "It calls one layer 12 times, so all calls share one $\\gamma$ for attention and one for the MLP": albert,
@@ -628,7 +630,7 @@ CLAIMS = {
     "more than ten times as long as the median": the_massive,
     "has four layers, and vectors of four numbers": the_model,
     "Vectors of equal letters stand above each other.": first,
-    "The median is 12 %. But some vectors are nearly upright: 5 of 100 lose more than 77 %.": height,
+    "The median is 12 %. But some vectors lean towards $𝟏$: 5 of 100 lose more than 77 %.": height,
     "- * about a tenth - about a half - nearly all": height,
     "Its longest semi-axis is 1.5 times the shortest.": semi_axes,
     "Every gain was 1, so all semi-axes were equal.": before,

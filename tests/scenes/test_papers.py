@@ -163,7 +163,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_language.tokens_of_the_sentence,
-            "In each of the 162 heads of these two models, of 32 or 64 dimensions, each of 512 tokens can win",
+            "In each of the 162 heads of these two models, of 32 or 64 dimensions, each of 512 tokens can have the highest score",
         ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
@@ -194,7 +194,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_ffn.narrow,
-            "five of 8 networks lose about half of the points, the other three lose all. Of the answers, 66 % are right in four networks (three of them lose all points), and 83 % in the other four",
+            "three of 8 networks lose all points, and 66 % of their answers are right. The other five lose about half of the points; one of these also answers 66 % right, the other four 83 %",
         ),
         (test_ffn.nothing_lost_with_nine, "With 9 neurons nothing is lost and all answers are right"),
         (test_ffn.more_zeros, "With 12 neurons on the circle the share of zeros goes from 47 % to 57 %"),

@@ -444,7 +444,7 @@ def spread_of_trained_scores():
 
 CLAIMS = {
     "Each of four trained models read at most about 2,000 tokens. In each head we computed the correlation of scores and cosines, over all pairs of a query and a key that attention sees: | model | heads | correlation, median over heads | range over heads | | --- | --- | --- | --- | | SmolLM2 | 270 | 0.951 | 0.735 to 0.991 | | MiniLM | 72 | 0.969 | 0.849 to 0.989 | | AntiBERTy | 64 | 0.981 | 0.925 to 0.990 | | ALBERT of rxnmapper | 96 | 0.982 | 0.950 to 0.995 | Two layers stand out. In the first layer of SmolLM2 the median over heads is 0.886, in the last of MiniLM 0.885; in each other layer it is 0.925 or more.": scores_and_cosines,
-    "Without the division, the median over heads would be 0.927, with it 0.963. (Both leave out the first token, because its vector can be far longer than all others, as “One huge coordinate” shows.) That is, the cosine would explain 86 % of the variance of the scores, instead of 93 %.": without_the_division,
+    "To see this we leave out the first token, because its vector can be far longer than all others, as “One huge coordinate” shows. Then the median over heads is 0.963 (with all tokens it is the 0.951 of the table). Without the division it would be 0.927. That is, the cosine would explain 86 % of the variance of the scores, instead of 93 %.": without_the_division,
     "Do the scores of trained models have the variance 1 after the division?": spread_of_trained_scores,
     "No, mostly more. In the 502 heads of these four models the standard deviation of the divided scores is between 0.65 and 19.9, and below 1 in only 12 of them. The median of this standard deviation over the heads is 2.65 in SmolLM2, 1.76 in MiniLM, 1.45 in AntiBERTy and 2.93 in the ALBERT.": spread_of_trained_scores,
     "**centred**: the mean of each vector is subtracted from it.": whole_vectors,
@@ -486,7 +486,7 @@ CLAIMS = {
     "### An angle of 60°": a_dozen,
     "How many of a million random keys are within 60° of $q$, in 64 coordinates": a_dozen,
     "about a quarter million - about a thousand - * about a dozen": a_dozen,
-    "The expected number is 13.0. The whole vector has 512 coordinates, in eight heads of 64; in the whole vector the number is practically 0.": a_dozen,
+    "The expected number is 13.0. This is for a head of 64 coordinates. For a whole vector, of eight such heads and so 512 coordinates, the expected number is practically 0.": a_dozen,
     "A head has 8 of 64 coordinates, here centred by themselves. One random key in ten is within 60° of $q$; without centring it is one in twelve.": one_in_ten,
     r"The cosine has the standard deviation $1/\sqrt{d_k - 1}$ if the queries, or the keys, prefer no direction.": one_side_is_enough,
     r"it gives every vector the length $\sqrt{d_k}$, so the score of two normalised vectors is": whole_vectors,

@@ -267,7 +267,7 @@ CLAIMS = {
     "most of it lies under the two nearly level parts of the surface. So in the second panel the curve is nearly flat at both ends.": under_the_level_parts,
     "### Half a circle Normalising takes the line to the thick violet arc on the floor, nearly half of the unit circle. The third panel shows the angle along this arc;": nearly_half,
     "nearly half of the unit circle.": nearly_half,
-    r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. In the second panel the points leave the brown line, which is for $\varepsilon = 0$.": rounded,
+    r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. In the second panel the points leave the brown line, which shows the formula with $\varepsilon = 0$.": rounded,
     "Where on the floor is the height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$ and $\varepsilon = 0$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
     r"Without an $\varepsilon$, a line that misses the origin by $h = 0.3$ gives a curve. Which $\varepsilon$ gives $u_\varepsilon$ of one number the same curve? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
