@@ -58,7 +58,7 @@ LARGE = [
     ("particles", "n=256", "beta"),
     ("model", "beside=start", ""),
     ("cone", "", "axis"),
-    ("cone", "what=layers", "s2"),
+    ("strands", "", "s2"),
 ]  # slug, query and slider of costly scenes; a slider is moved instead of the position between the stages
 OPEN = (
     "window.normscape?.players?.[0]?.panels?.length && document.querySelector('.views').ariaBusy === 'false'"

@@ -62,6 +62,7 @@ def create_app() -> Dash:
     recordings.add_routes(app.server)
     app.add_pages()
     security.secure(app.server, setting)
+    app.server.before_request(server.redirect_old_link)
     security.stand_behind(app.server, setting)
     return app
 

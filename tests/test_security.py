@@ -72,6 +72,22 @@ def test_a_forged_host_comes_into_no_answer(named, forged):
         assert answer.status_code == 400 and "evil" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/heads", "/%2Fevil.example/heads", "/heads/%2e%2e//evil.example"])
+def test_an_old_link_leads_to_no_other_site(client, path):
+    headers = {"Host": "evil.example", "X-Forwarded-Prefix": "//evil.example"}
+    query = "picture=test&next=//evil.example&a=%0d%0aLocation:%20//evil.example"
+    answer = client.open(path=path, base_url="http://localhost", query_string=query, headers=headers)
+    place = answer.headers.get("Location", "/")
+    assert place.startswith("/") and not place.startswith(("//", "/\\")) and "\n" not in place
+    assert path != "/heads" or place.startswith("/shuffle?next=")
+
+
+def test_a_forged_host_is_refused_before_an_old_link_leads_on(named):
+    assert named.get("/heads?picture=test", headers={"Host": "evil.example"}).status_code == 400
+    answer = named.get("/heads?picture=test", headers={"Host": "teach.example"})
+    assert answer.headers["Location"] == "/shuffle"
+
+
 def test_a_browser_is_told_in_words_that_the_host_is_wrong(named):
     forged = {"Host": "10.0.0.7:8050"}
     assert named.get("/layernorm", headers=forged).json["allowed"] == ["teach.example", ".school.example"]

@@ -263,6 +263,9 @@ class Scene:
     files        a function that returns the data files that the scene needs for some choices
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
+    moved        for old links: from (a name, its value) in a query to the slug of the scene that shows this
+                 now, where the name is a former choice, or "tour" with the number of a former stop. If this
+                 is the scene itself, the pair is only dropped (`components.language.moved`)
 
     The title and the lead are the first lines of `text.md` in the same folder.
     """
@@ -274,6 +277,7 @@ class Scene:
     training: Training | None = None
     files: Callable[[Choices], Sequence[File | Stored]] = no_files
     tour_choice: str = ""
+    moved: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def private(self, texts: Mapping[str, Any]) -> bool:
         """Whether the choices name data that a reader has trained or uploaded.

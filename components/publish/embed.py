@@ -18,6 +18,7 @@ from flask import Flask, Response, jsonify, request
 from components.drawing import preview
 from components.language import link
 from components.language.link import State, write
+from components.language.moved import forwarded
 from components.language.scene import Scene, WrongValue, scenes
 from components.pages.markup import element
 from components.pages.modules import names
@@ -154,7 +155,8 @@ def _shown(url: str) -> Shown | None:
     foreign = there.scheme not in ("http", "https") or there.netloc != here.netloc
     if foreign or not there.path.startswith(here.path) or slug not in scenes():
         return None
-    scene, query = scenes()[slug], link.once(parse_qsl(there.query, keep_blank_values=True))
+    slug, text = forwarded(scenes()[slug], there.query) or (slug, there.query)
+    scene, query = scenes()[slug], link.once(parse_qsl(text, keep_blank_values=True))
     with budget.work():
         if path.startswith("embed/"):
             return read(scene, query)

@@ -3,7 +3,7 @@
 oEmbed hosts need it before a browser loads the figure. It is the sum of the parts in assets/page/embed.css:
 the views, whose height follows from the width; the scrubber; the line below; and the formula and text, which
 are estimated, because only a browser knows their lines. Where the estimate is too low, the views become
-lower. For the 34 scenes, at six widths from 280 to 720 pixels, the height is off by 8 pixels on average, at
+lower. For 34 scenes, at six widths from 280 to 720 pixels, the height is off by 8 pixels on average, at
 most 24 too high and 46 too low.
 """
 

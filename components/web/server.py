@@ -14,12 +14,14 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import plotly
-from flask import Blueprint, Flask, Response, jsonify, request
+from flask import Blueprint, Flask, Response, jsonify, redirect, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
 
 from components import fonts, theme
 from components.drawing.figure import document
 from components.language import link, text
 from components.language.front import front_pages
+from components.language.moved import forwarded
 from components.language.scene import Choices, Scene, WrongValue, did_you_mean, scenes
 from components.training.queue import degraded
 from components.training.recipes import built
@@ -56,6 +58,25 @@ def add_figures(routes: Flask | Blueprint) -> None:
     routes.register_error_handler(
         WrongValue, lambda wrong: failure(wrong.status, wrong.sentence, wrong.json())
     )
+
+
+def redirect_old_link() -> AnyResponse | None:
+    """The redirect of an old link to the scene that shows its state now; None for any other request.
+
+    It applies to every GET route whose variable, `slug`, `name` or `path`, is the slug of a scene. The
+    address is built from the route, so that it stays on this server and below its prefix.
+    """
+    variables = request.view_args or {}
+    names = [name for name in ("slug", "name", "path") if name in variables]
+    scene = scenes().get(variables[names[0]].strip("/")) if names else None
+    if scene is None or request.endpoint is None or request.method not in ("GET", "HEAD"):
+        return None
+    forward = forwarded(scene, request.query_string.decode(errors="replace"))
+    if forward is None:
+        return None
+    slug, query = forward
+    address = url_for(request.endpoint, **(variables | {names[0]: slug}))
+    return redirect(f"{address}?{query}" if query else address, 308)
 
 
 def find(slug: str) -> Scene:

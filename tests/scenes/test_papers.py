@@ -23,6 +23,7 @@ from tests.scenes import (
     test_rate,
     test_rmsnorm,
     test_select,
+    test_shuffle,
 )
 from tests.scenes.claims import said
 
@@ -175,7 +176,7 @@ def test_scores_of_trained_models():
             "from 2.55 to 2.53 nats with LayerNorm, and from 2.48 to 2.47 without",
         ),
         (
-            test_heads.no_difference,
+            test_shuffle.no_difference,
             "across heads raises the loss by 1.83 nats, one within a single head by 1.82",
         ),
         (

@@ -1,4 +1,4 @@
-"""Count the sheets (inputs mapped to one direction) of networks trained on a spiral, for the scene `cone`."""
+"""Count the sheets (inputs mapped to one direction) of networks trained on a spiral, for `strands`."""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
 from components.language.scene import Choice, Scene
 from components.scenes.cone.build import build
-from components.scenes.cone.networks import files
 
-SHOWN = {
-    "cut": "a plane after the norm",
-    "line": "lines before the norm",
-    "layers": "norms in a row on one circle",
-}
+SHOWN = {"cut": "a plane after the norm", "line": "lines before the norm"}
 WHAT = Choice("what", "show", "cut", SHOWN)
 
-SCENE = Scene(__name__, build, order=320, choices=(WHAT,), files=files)
+SCENE = Scene(
+    __name__,
+    build,
+    order=320,
+    choices=(WHAT,),
+    moved={("what", "layers"): "strands", ("tour", "7"): "strands", ("tour", "8"): "strands"},
+)

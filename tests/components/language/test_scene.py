@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import components.scenes
+from components.language.moved import forwarded
 from components.language.packing import packed
 from components.language.recipe import Recipe
 from components.language.scene import (
@@ -136,6 +137,44 @@ def test_choices_take_their_own_defaults(scene):
         if choice.when:
             other = next(c for c in scene.choices if c.name == choice.when[0])
             assert set(choice.when[1]) <= set(other.options)
+
+
+@EVERY
+def test_an_old_link_leads_to_a_scene(scene):
+    """Each former value leads to a scene that exists, and the scene itself has no such value any more."""
+    for (name, value), slug in scene.moved.items():
+        assert slug in scenes()
+        if name == "tour":
+            assert int(value) > len(scene.text.tour) and slug != scene.slug
+            continue
+        values = {choice.name: getattr(choice, "options", {}) for choice in scene.choices}
+        assert value not in values.get(name, {}) or slug == scene.slug
+
+
+OLD = [
+    ("heads", "picture=test", ("shuffle", "")),
+    ("heads", "picture=cut", ("heads", "")),
+    ("heads", "picture=cut&heads=4&layer=2", ("heads", "heads=4")),
+    ("heads", "progress=0&picture=test&layer=2&theme=dark", ("shuffle", "progress=0&layer=2&theme=dark")),
+    ("heads", "heads=4&window=box&picture=test", ("shuffle", "")),
+    ("heads", "picture=test&tour=7", ("shuffle", "")),
+    ("heads", "tour=8", ("shuffle", "")),
+    ("heads", "controls=picture,overlap&picture=cut", ("heads", "controls=overlap")),
+    ("heads", "controls=picture&picture=test", ("shuffle", "controls=0")),
+    ("cone", "what=layers&s2=0&camera=1%2C0,0", ("strands", "s2=0&camera=1%2C0,0")),
+    ("cone", "%77hat=l%61yers", ("strands", "")),
+    ("cone", "tour=7", ("strands", "")),
+    *(("heads", query, None) for query in ("", "heads=4", "tour=5", "picture=other", "picture=")),
+    *(("cone", query, None) for query in ("what=line", "what=cut", "tour=6", "picture=test")),
+    ("fold", "picture=test", None),
+]
+
+
+@pytest.mark.parametrize(("slug", "query", "leads_to"), OLD)
+def test_the_rest_of_an_old_link_is_kept_in_its_order(slug, query, leads_to):
+    assert forwarded(scenes()[slug], query) == leads_to
+    if leads_to:
+        assert forwarded(scenes()[leads_to[0]], leads_to[1]) is None
 
 
 def test_building_is_pure():

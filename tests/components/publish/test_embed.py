@@ -107,6 +107,21 @@ def test_oembed_takes_the_embed_itself_with_its_controls(client):
     assert "?theme=dark&amp;controls=0" in got["html"] and "controls" not in got["thumbnail_url"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("heads?picture=test&layer=2", "shuffle?layer=2"),
+        ("embed/cone?what=layers&s2=0&autoplay=1", "strands?s2=0&autoplay=1"),
+        ("heads?picture=cut&heads=4", "heads?heads=4"),
+        ("cone?tour=8", "strands"),
+    ],
+)
+def test_oembed_of_an_old_link_is_the_figure_that_shows_this_now(client, old, new):
+    got = ask(client, f"http://localhost/{old}").json
+    assert unescape(re.search(r'src="([^"]+)"', got["html"]).group(1)) == f"http://localhost/embed/{new}"
+    assert got["title"] == scenes()[new.partition("?")[0]].title
+
+
 def test_oembed_fits_what_the_host_has_room_for(client):
     got = ask(client, maxwidth=300, maxheight=200).json
     assert (got["width"], got["height"]) == (300, 200) and 'width="300" height="200"' in got["html"]

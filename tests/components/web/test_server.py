@@ -129,6 +129,53 @@ def test_nothing_changes_by_another_method(client):
         assert client.post(path).status_code == client.delete(path).status_code == 405
 
 
+# --- old links
+
+MOVED = [
+    ("/heads?progress=0&picture=test&layer=2", "/shuffle?progress=0&layer=2"),
+    ("/heads/?picture=test", "/shuffle"),
+    ("/heads?picture=cut&overlap=1", "/heads?overlap=1"),
+    ("/embed/heads?picture=test&autoplay=1", "/embed/shuffle?autoplay=1"),
+    ("/recipe/cone?what=layers", "/recipe/strands"),
+    ("/still/cone.svg?s2=0&what=layers&camera=1%2C0,0", "/still/strands.svg?s2=0&camera=1%2C0,0"),
+    ("/card/cone.svg?what=layers", "/card/strands.svg"),
+    ("/preview/heads.png?picture=test&layer=2", "/preview/shuffle.png?layer=2"),
+    ("/heads?picture=test&utm_source=%C3%A4", "/shuffle?utm_source=%C3%A4"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED)
+def test_an_old_link_leads_to_the_scene_that_shows_this_now(client, old, new):
+    for ask in (client.get, client.head):
+        answer = ask(old)
+        assert (answer.status_code, answer.headers["Location"]) == (308, new)
+    # as with every other response, scripts of other sites may read it only if the route is open
+    opened = answer.headers.get("Access-Control-Allow-Origin") == "*"
+    assert opened == old.startswith(("/recipe/", "/still/"))
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+    assert "X-Accel-Expires" not in answer.headers
+
+
+@pytest.mark.parametrize("old", ["/heads?picture=test&layer=2", "/cone?what=layers&s2=0&progress=4"])
+def test_the_new_page_of_an_old_link_is_whole(client, old):
+    page = client.get(old, follow_redirects=True)
+    assert page.status_code == 200 and len(page.history) == 1 and "This link" not in page.text
+
+
+@pytest.mark.parametrize("path", ["/heads?picture=other", "/shuffle?picture=test", "/embed/cone?what=other"])
+def test_other_wrong_values_are_refused_as_ever(client, path):
+    assert client.get(path).status_code == 400
+    assert client.post("/recipe/heads?picture=test").status_code == 405
+
+
+def test_an_old_link_leads_on_below_a_prefix(monkeypatch):
+    monkeypatch.setenv("NORMSCAPE_PREFIX", "/shows/normscape/")
+    client = app.create_app().server.test_client()
+    for old, new in MOVED:
+        for path in (f"/shows/normscape{old}", old):  # a proxy may strip the prefix
+            assert client.get(path).headers["Location"] == f"/shows/normscape{new}"
+
+
 # --- pages
 
 

@@ -1,4 +1,6 @@
-"""Recipe of the shuffle test: measured costs of swapping axes of language models, within and across heads.
+"""The recipe of the scene `shuffle`: measured costs of swapping axes of language models.
+
+The axes are swapped within attention heads or across them.
 
 Each dot is one shuffle. A step moves the dots from one kind of shuffle to the next kind: the dot with the
 k-th smallest cost of the first kind moves to the k-th smallest cost of the second. A dot's coordinates are
@@ -16,12 +18,16 @@ import numpy as np
 from components.language.cloud import Cloud, Row
 from components.language.marks import Labels, Line, Points
 from components.language.recipe import Facts, Number, Recipe, View
+from components.language.scene import Choices, File
 from components.scenes.scenery import Part, draw, rest, split
 from geometry import Affine, Pipeline
 from geometry.clouds import segments
+from learning.film import json_table
 
 Array = np.ndarray
 Rows = Sequence[Mapping[str, Any]]
+
+DATA_FILES = (File("heads.json", json_table),)
 
 PLACES = {  # the places of `learning.shuffles`, from the top of the picture
     "read": "LayerNorm",
@@ -33,7 +39,9 @@ PLACES = {  # the places of `learning.shuffles`, from the top of the picture
 }
 SHUFFLE_LABELS = {"one": "within a single head", "each": "within every head", "across": "across heads"}
 ROLES = {"one": "input", "each": "series-1", "across": "series-2"}
-MEASURES = {"loss": "loss added", "guesses": "divergence of the predictions"}
+LAYERS = {"1": "layer 1", "2": "layer 2"}
+MEASURES = {"loss": "the loss", "guesses": "the predictions"}
+COSTS = {"loss": "loss added", "guesses": "divergence of the predictions"}
 ARMS = {True: "trained", False: "untrained"}
 KIND_DISTANCE, DOT_SPREAD = 0.28, 0.1  # between kinds of shuffles, and of dots around their kind
 NAME_WIDTH, MARGIN = 0.55, 0.06  # room for the names and at both sides, as fractions of the scale
@@ -43,11 +51,13 @@ MOVING = (Row((1.0, 0.0, 0.0, 0.0)), Row((0.0, 0.0, 1.0, 0.0)))
 STILL = (Row((1.0, 0.0)), Row((0.0, 1.0)))
 
 
-def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
-    """The recipe of the shuffles in one layer, from the table `found` of measured costs.
+def build(choices: Choices, found: Rows) -> Recipe:
+    """The recipe of the shuffles in the chosen layer, from the table `found` of measured costs.
 
-    `measure` is the key of the cost: the increase of the loss, or the divergence of the predictions.
+    The choice `measure` is the key of the cost: the increase of the loss, or the divergence of the
+    predictions.
     """
+    layer, measure = int(choices["layer"]) - 1, choices["measure"]
     of_layer = [row for row in found if row["layer"] == layer]
     shown = [row for row in of_layer if row["seed"] == 0]
     every = np.concatenate([row[f"{kind}_{measure}_all"] for row in shown for kind in SHUFFLE_LABELS])
@@ -56,10 +66,10 @@ def shuffle_test(found: Rows, layer: int, measure: str) -> Recipe:
     drawn = {arm: split(*picture(rows, measure, ARMS[arm], (low, high))) for arm, rows in arms.items()}
     box = sides(low, high), (-0.15, len(PLACES) + 0.6)
     views = (
-        View(ARMS[arm], f"{ARMS[arm].capitalize()}: {MEASURES[measure]}", marks, box, 2, equal=False)
+        View(ARMS[arm], f"{ARMS[arm].capitalize()}: {COSTS[measure]}", marks, box, 2, equal=False)
         for arm, (_, marks) in drawn.items()
     )
-    title, count = f"{MEASURES[measure].capitalize()} at LayerNorm, trained", len(SHUFFLE_LABELS)
+    title, count = f"{COSTS[measure].capitalize()} at LayerNorm, trained", len(SHUFFLE_LABELS)
     now = Cloud("now", np.eye(1, count), Pipeline((Affine(np.eye(count, k=-1)),) * (count - 1)))
     mean = Row(tuple(float(means(arms[True], "read", kind, measure).mean()) for kind in SHUFFLE_LABELS))
     return Recipe(
@@ -174,7 +184,7 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
         for place in PLACES
     ]
     of = f"mean ± standard deviation of {count} models"
-    title = f"Layer {layer + 1}, {MEASURES[measure]} in nats a character: {of}"
+    title = f"Layer {layer + 1}, {COSTS[measure]} in nats a character: {of}"
     return Facts(title, columns, lines)
 
 

@@ -12,20 +12,15 @@ import numpy as np
 from components.language.cloud import Cloud, rows
 from components.language.marks import Line, Points
 from components.language.recipe import View
-from components.language.scene import Choices, File
+from components.language.scene import File
 from components.scenes.scenery import draw, graph, split
 from learning.film import json_table
 
 Found = Sequence[Mapping[str, Any]]
 
-DATA_FILE = File("sheets.json", json_table)
+DATA_FILES = (File("sheets.json", json_table),)
 APART = 0.022  # between neighbouring dots of a row
 PLANE = rows(np.eye(2))
-
-
-def files(choices: Choices) -> tuple[File, ...]:
-    """The table of trained networks, if the choices show it; otherwise none."""
-    return (DATA_FILE,) if choices["what"] == "layers" else ()
 
 
 def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
@@ -39,7 +34,7 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
         draw("networks", Points, "trail", PLANE, dots, "a network", size=4),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
-    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of the number of strands", -0.4, 5.9)
+    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of strands", -0.4, 5.9)
     return parts, graph("networks", "Strands in trained networks", marks, *axes)
 
 

@@ -1,4 +1,4 @@
-"""Recipe of layers, each an affine map and a norm, that fold a circle.
+"""The recipe of the scene `strands`: layers, each an affine map and a norm, that fold a circle.
 
 Several pieces of the circle can come to lie in the same direction from the origin; these are its strands.
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
@@ -11,8 +11,9 @@ import numpy as np
 from components.language.cloud import Cloud, Row, rows
 from components.language.marks import Color, Line, Points, Turn
 from components.language.recipe import Parameter, Recipe, Sheets
-from components.scenes.cone.networks import Found, networks_view
+from components.language.scene import Choices
 from components.scenes.scenery import Axis, Look, Part, draw, graph, rest, split, square
+from components.scenes.strands.networks import Found, networks_view
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
@@ -90,7 +91,8 @@ def ellipses() -> list[Part]:
     return out
 
 
-def layers(found: Found) -> Recipe:
+def build(choices: Choices, found: Found) -> Recipe:
+    """The recipe; `found` is the table of trained networks with their numbers of strands."""
     sliders = tuple(
         Parameter(f"{name}{k}", f"{name}{'₁₂₃₄₅'[k - 1]}", values[k - 1], *ends, group=group, vector=True)
         for name, values, ends, group in (

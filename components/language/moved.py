@@ -1,0 +1,28 @@
+"""Old links: where a link leads now if another scene shows its state (`Scene.moved`)."""
+
+from urllib.parse import parse_qsl, urlencode
+
+from components.language.scene import Scene, scenes
+
+
+def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
+    """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
+
+    The pairs in `Scene.moved` are left out, and so are choices of `scene` that the other scene does not
+    have. The rest of the query is kept in its order.
+    """
+    pairs = [(part, *(parse_qsl(part, keep_blank_values=True) or [("", "")])[0]) for part in query.split("&")]
+    places = [scene.moved[pair] for _, *named in pairs if (pair := (named[0], named[1])) in scene.moved]
+    slug = next((place for place in places if place != scene.slug), scene.slug)
+    former = {name for name, _ in scene.moved} | {choice.name for choice in scene.choices}
+    gone = former - {"tour", *(choice.name for choice in scenes()[slug].choices)}
+    kept = []
+    for part, name, value in pairs:
+        if scene.moved.get((name, value)) == slug or (slug != scene.slug and name in gone):
+            continue
+        controls = [each for each in value.split(",") if each not in gone]
+        if name == "controls" and len(controls) < len(value.split(",")):
+            part = urlencode({name: ",".join(controls) or "0"}, safe=",")
+        kept.append(part)
+    new = "&".join(kept)
+    return None if (slug, new) == (scene.slug, query) else (slug, new)

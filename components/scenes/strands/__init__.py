@@ -1,0 +1,7 @@
+"""Layers, each with a norm, that fold a circle: how many strands lie in one direction."""
+
+from components.language.scene import Scene
+from components.scenes.strands.build import build
+from components.scenes.strands.networks import DATA_FILES
+
+SCENE = Scene(__name__, build, order=205, files=lambda choices: DATA_FILES)
