@@ -78,7 +78,7 @@ def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
 
 
 def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
-    """The twelve edges of the cube [low, high]³, as one line with gaps."""
+    """The twelve edges of the cube [low, high]³, as one line with gaps: points (24, 3), and their order."""
     corners = np.array(list(product((0, 1), repeat=3)))
     pairs = np.array([(p, q) for p, q in combinations(corners, 2) if abs(q - p).sum() == 1])
     return segments(low + (high - low) * pairs)

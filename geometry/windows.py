@@ -8,18 +8,18 @@ from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the box window, ∫ 1 over [−1, t]."""
+    """The integral of the box window from −1 to t; the box is 1 on [−1, 1] and 0 elsewhere."""
     return np.clip(t, -1, 1) + 1
 
 
 def triangle(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the triangle window, ∫ (1 − |u|) over [−1, t]."""
+    """The integral of the triangle window from −1 to t; it is 1 − |u| on [−1, 1] and 0 elsewhere."""
     t = np.clip(t, -1, 1)
     return t - t * np.abs(t) / 2 + 1 / 2
 
 
 def sine(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the sine window, ∫ cos²(πu/2) over [−1, t]."""
+    """The integral of the sine window from −1 to t; it is cos²(πu/2) on [−1, 1] and 0 elsewhere."""
     t = np.clip(t, -1, 1)
     return (t + 1 + np.sin(np.pi * t) / np.pi) / 2
 

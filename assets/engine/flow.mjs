@@ -26,10 +26,10 @@ const runs = new WeakMap();
 
 /** The points at the time `step.until`, which may depend on parameters, if they start from x at the first of
  * `step.times`. Between two nodes the solution is interpolated linearly. Solutions are cached: if only the
- * time has changed, a cached solution is continued; if a point has been moved (for example by the reader),
- * the solution is computed again from that time on. @param {Float64Array} x @param {number} n @param {Flow}
- * step @param {Params} params @param {unknown[]} inputs that the velocity depends on @param {Velocity}
- * velocity */
+ * time has changed, a cached solution is continued. A flow can put points elsewhere at given times (as when a
+ * reader drags a point); if these change, the solution is computed again from the first changed time on.
+ * @param {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]}
+ * inputs that the velocity depends on @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);

@@ -58,7 +58,7 @@ export function middle(keys, n, d) {
 }
 
 /**
- * The coordinates of key k, as in `relativeKeys`: relative to the place given there.
+ * The coordinates of key k relative to the point `from` of `relativeKeys`.
  * @param {RelativeKeys} all @param {number} k @returns {number[]}
  */
 export function coordinates({ rows, n, d }, k) {

@@ -61,7 +61,8 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The offsets from the key to the keys with the indices `kept`, one after the other. @param {Around} around
+/** The offsets from the key to the keys with the indices `kept`, one after the other, in a scratch array that
+ * may be longer and that the next call overwrites. @param {Around} around
  * @param {number[]} kept */
 function waysTo({ away, n, d }, kept) {
   const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);

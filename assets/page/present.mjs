@@ -73,8 +73,9 @@ export function present(player, handed = false) {
 }
 
 /** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
- * the browser or to the focused element. A clicker's Page Up and Page Down belong to no element, because the
- * control that was used last still has the focus; the arrow keys move a slider that the keyboard has reached.
+ * the browser or to the focused element. Page Up and Page Down, the keys of a clicker, always turn the page:
+ * the control that was clicked last still has the focus, and would take them. The arrow keys go to a slider,
+ * if it was reached by the keyboard.
  * @param {KeyboardEvent} event @param {Record<string, () => void>}
  * actions by key */
 function press(event, actions) {

@@ -26,8 +26,8 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** A view's legend. Each layer with a title gets an entry, which names.mjs may move into the picture; a layer
- * coloured by values gets a colour bar instead, if its colour scale has a title. @param
+/** A view's legend, a list. A layer with a title gets an entry, which names.mjs may move into the picture. A
+ * layer coloured by values gets a colour bar if its colour scale has a title, and otherwise nothing. @param
  * {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {

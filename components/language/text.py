@@ -185,7 +185,10 @@ def _exponent(text: str) -> str:
 
 
 def _operand(text: str) -> str:
-    """The text of a subformula as one operand: in parentheses if it has an operator outside of them."""
+    """The text of a subformula as one operand: a text with an operator is put in parentheses.
+
+    It stays as it is if it is one pair of parentheses already, or a root of one: (a+b), √(a+b).
+    """
     bare = re.search(r"[-+−…·/]", text) and not re.fullmatch(r"√?\([^()]*\)", text)
     return f"({text})" if bare else text
 

@@ -89,7 +89,7 @@ def reply_text(ready: Ready, ticket: str, **poll: Any) -> str:
 
 
 def polled(ready: Ready, ticket: str) -> Response:
-    """The response to a poll; its status is 204 (no content) if there is no news."""
+    """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training."""
     text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):

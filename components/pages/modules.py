@@ -35,7 +35,10 @@ def version() -> str:
 
 @cache
 def folders() -> tuple[Path, ...]:
-    """The folders of the files that are served, the preferred one first; computed once."""
+    """The folders of the files that are served, the preferred one first; computed once.
+
+    The first is that of the bundle, if it was made from the present modules.
+    """
     made_from = BUNDLED / "sources"
     is_current = made_from.is_file() and made_from.read_text() == _hash(ASSETS, pattern="*.mjs")
     return (BUNDLED, ASSETS) if is_current else (ASSETS,)

@@ -152,10 +152,11 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Elements with the labels of all controls. The player fills them: with buttons, fields and sliders.
+    """Elements with the labels of the controls that a link offers; without a state, they are empty.
 
-    choices: those that readers can change, as JSON data. The last element contains the controls that are
-    folded away at first. It is absent if the link names the visible controls.
+    The player fills them with buttons, fields and sliders. choices: the scene's choices, as JSON data. The
+    last element contains the controls that are folded away at first. It is absent if the link names the
+    visible controls.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]

@@ -147,7 +147,7 @@ def _look(arguments: argparse.Namespace) -> Look:
 
 
 def _url(text: str) -> str:
-    """Return `text` unchanged, if it is the http(s) address of a folder. Raises ArgumentTypeError if not."""
+    """Return `text` unchanged if it is an http(s) address without a query; else raise ArgumentTypeError."""
     if not re.fullmatch(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?(/[^\s?#]*)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not the https://… of a folder")
     return text

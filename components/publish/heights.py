@@ -69,9 +69,10 @@ def formula(latex: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The height in pixels of all that is below the text of a figure.
+    """The estimated height in pixels of all that is below the views of a figure and their text.
 
-    That is the scrubber, the last line, and the rows of controls that are not folded away.
+    That is the scrubber, the line with the link at the end, and the rows of controls that the link names. If
+    it names none, the controls are folded away.
     """
     names = state.controls
     if names is None:

@@ -268,8 +268,9 @@ def clicked(slug: str, name: str, other: tuple[tuple[str, str], ...] = ()) -> Se
 def variants(scene: Scene) -> Iterator[dict[str, Any]]:
     """The combinations of choices for which recipes are written, each once.
 
-    These are: the defaults; the choices at the stops of the tour; all combinations of choices with few
-    values (`_together`); and each value of each choice (`_alone`). Those that show a text field are left out.
+    These are: the defaults; the choices at the stops of the tour; the combinations of `_together`; and each
+    value of each choice (`_alone`). Combinations for which the page would show a text field are left out,
+    except those of the tour (see `typed`).
     """
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
@@ -386,10 +387,10 @@ def scene_page(
 
 
 def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P | None:
-    """The line below a scene's controls that names what its text may mention, but needs a server.
+    """The line below a scene's controls that says what the static site lacks, because it needs a server.
 
-    This is training, opening a recording, and typing a text, with the option for which the reader types it.
-    None if the scene has nothing of this. choices: the result of `offered`.
+    The text of the scene may mention it: options of choices, typing a text, training, opening a recording.
+    None if nothing is missing. choices: the choices that the site has, from `offered`.
     """
     there = {each["name"]: each["options"] for each in choices}
     missing = [

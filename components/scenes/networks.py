@@ -237,8 +237,8 @@ def facts(film: Film, seed: int) -> Facts | None:
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
     """The recipe of a scene with a trained network.
 
-    Its views are `folding` with the `sheet`, the view `decision` of the network's output, and the training
-    curves that `curve` names.
+    It has three views: the network's layers, which fold the input space (`folding`; `sheet` draws this
+    space); the network's output (`decision`); and the training curves that `curve` names.
     """
     numbers, more = readouts(film, seed)
     marked = snapping(film, seed) if curve == "gradient" else ()

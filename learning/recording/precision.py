@@ -78,7 +78,7 @@ def _sums(
     """Rounding errors of σ² + ε if σ², ε and their sum are each rounded by `rounded`.
 
     `error` is the largest relative error of the sum, or None if no sum is finite. `lost` is the share of
-    vectors for which the rounded sum equals the rounded σ², so that ε has no effect.
+    vectors with a group for which the rounded sum equals the rounded σ², so that ε has no effect.
     """
     own = rounded(variance)
     with np.errstate(over="ignore"):

@@ -181,7 +181,11 @@ def _differentiated(step: Derivative, x, error, params):
 
 
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
-    """The error of points that depend on one another: how far they move if all move by their errors."""
+    """A bound on the errors of results y of a step in which points depend on one another.
+
+    It is four times the largest change of a result, if all inputs x are changed by their errors, with four
+    random choices of signs.
+    """
     rng = np.random.default_rng(0)
     ways = step.apply(x + error[:, None] * rng.choice([-1, 1], (4, *x.shape)), params)
     return 4 * np.max(length(ways - y), axis=0)

@@ -60,7 +60,7 @@ def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
 @settings(max_examples=40)
 @given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
 def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
-    """Of n pairs of nearby points on a sphere all 2n are corners, so that the hull has 4n − 4 triangles."""
+    """All 2n points on a sphere are corners of their hull, even in close pairs: it has 4n − 4 triangles."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     points = np.concatenate([points, points + apart * rng.normal(size=(n, 3))])

@@ -229,7 +229,7 @@ def near_counts(mark, cloud, got, want, off):
 
 
 def near_threshold(mark, cloud, got, want, off):
-    """Compare sorted values: those that are equal up to rounding may be in either order."""
+    """Compare the lines of a mark `Threshold`: their heights, and that the browser's line is upright."""
     assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
 
 

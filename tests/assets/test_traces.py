@@ -1,4 +1,4 @@
-"""A frame as Plotly's traces and layout: enlarged for a presentation on a large screen."""
+"""Plotly's traces and layout for a presentation on a large screen: what is enlarged, and what is not."""
 
 import json
 from itertools import chain

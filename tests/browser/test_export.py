@@ -84,7 +84,7 @@ def command(folder, *arguments):
 
 
 def spread(image):
-    """The largest difference between pixels of a picture, from 0 to 255."""
+    """The largest standard deviation of a colour channel over the pixels, from 0 to 127.5."""
     return np.asarray(image.convert("RGB"), float).std(axis=(0, 1)).max()
 
 

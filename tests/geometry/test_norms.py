@@ -224,7 +224,7 @@ def exact(x, *, eps=1e-5, centred=True):
 
 
 def off(got, want):
-    """The largest error of `got`, in units in the last place of the largest number of the vector."""
+    """The largest error of `got` in machine epsilons, relative to each vector's maximum (at least 1)."""
     unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
     return np.max(np.abs(np.asarray(got.double()) - want) / unit)
 

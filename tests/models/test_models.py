@@ -50,7 +50,7 @@ RECORD, REPORT, CONVERT, MODEL = range(-4, 0)
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory):
-    """A model of GPT-2's shape with 124 million random weights."""
+    """The folder of a saved model of GPT-2's shape, with 124 million random weights."""
     folder = tmp_path_factory.mktemp("gpt2")
     torch.manual_seed(0)
     made = transformers.GPT2LMHeadModel(transformers.GPT2Config())

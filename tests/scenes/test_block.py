@@ -296,9 +296,10 @@ def twice():
 
 
 def the_second_branch():
-    """The second branch reads x plus the first branch's output, so its output changes if x is doubled.
+    """If x is doubled, the first branch's output stays the same, and the second branch's output changes.
 
-    A constant added to all components of x changes nothing.
+    The second branch reads the sum of x and the first output, which is not doubled as a whole. A constant
+    that is added to all components of x changes nothing.
     """
     plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
     arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]

@@ -91,7 +91,7 @@ def at(title, cloud):
 
 
 def v_at(phi):
-    """The unit vector v."""
+    """The unit vector v at the angle φ: where LayerNorm puts the half-plane of this angle, divided by √3."""
     return stages("image", phi=phi)[-1][0] / ROOT
 
 

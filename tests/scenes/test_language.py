@@ -338,7 +338,7 @@ CLAIMS = {
     "Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,
     "Yet these models have losses between 2.59 and 2.65, and the models with the division between 2.58 and 2.65": losses,
     "Four dimensions have less room than eight, which fits our larger shares.": less_room,
-    "32 of the 60 keys are hollow. You follow the a of *great*. Its key is an average of other keys. Of these, 7 count: each of the rest has a weight below 0.0005. Thick lines lead to the two with most weight, both also letters a. No query can give it more than 26.0 % of the attention.": first,
+    "32 of the 60 keys are hollow. You follow the a of *great*. Its key is an average of other keys: 7 of them count, and each of the others has a weight below 0.0005. Thick lines lead to the two with most weight, both also letters a. No query can give it more than 26.0 % of the attention.": first,
     "- fewer than 32 - 32, as before - * more than 32 It is 47.": height,
     "- * none - about half - 47, as before On a sphere no key is an average of others: every one is a corner of the hull.": sphere,
     "Still every key can win.": gain,

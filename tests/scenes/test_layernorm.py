@@ -102,7 +102,8 @@ def test_given_vectors_are_shown_as_they_are(points):
 def test_what_stands_on_the_line_along_one_goes_to_the_origin(d):
     """Constant vectors (multiples of 𝟏) become exactly 0, without rounding errors.
 
-    In d = 2 two of the ring's 400 points are constant: the covariance is 2·398/400, not 2.
+    In d = 2 two of the ring's 400 points are constant, and go to 0; the others have length √2. So the larger
+    eigenvalue of the results' covariance is 2·398/400, and not 2.
     """
     recipe = as_sent(recipe_of(SCENE, d=d, points="ring", n=400))
     start, fallen, *_ = recipe.cloud("points").stages(recipe.defaults)

@@ -494,7 +494,10 @@ def no_score_along_any():
 
 
 def the_papers_training():
-    """The numbers of brody2023, E.1; its code keeps the incomplete batch at the end of an epoch."""
+    """The numbers of brody2023, appendix E.1, disagree with one another.
+
+    The code of the paper keeps the incomplete batch at the end of an epoch, so its steps are rounded up.
+    """
     assert {film.seeds for film in every_film().values()} == {10}
     assert (films.FALLING_RATE_OPTIONS["steps"], TRAINING_SEQUENCES) == (17_000, 80_000)
     assert 1_000 * ceil(TRAINING_SEQUENCES / 6_000) == 14_000 and films.FALLING_BATCH < 6_000

@@ -45,8 +45,9 @@ def best_plane(x, labels):
 
 
 def exhaustive(x, labels):
-    """As `best_plane`, over all planes through three of the points, which include every possible
-    separation.
+    """The result of `best_plane`, by trying all planes through three of the points.
+
+    Every separation of the points is that of such a plane.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])

@@ -268,7 +268,7 @@ def ratios_stay():
 
 
 CLAIMS = {
-    "For these vectors the first stage does not show the inputs of the norm, but what the norm would give if the outlying coordinate were 0.": normed_without_it,
+    "For the vectors of the model, the first stage does not show the inputs of the norm, but what the norm would give if the outlying coordinate were 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     r"As $a$ grows, all outputs approach one point, marked by the ring. For LayerNorm this is a point of the hyperplane $\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     r"The upper panel on the right shows the largest factor by which the norm can multiply a gradient: $1/\sigma$": the_factor,

@@ -110,8 +110,10 @@ def test_a_push_into_the_null_space_and_a_constant():
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
-    papers_say((np.median(change), "0.088"), text="it changes by {} for the median token")
-    papers_say((change.max(), "0.323"), text="for the median token, and by {} at most.")
+    papers_say((np.median(change), "0.088"), text="three probabilities is {} for the median token")
+    papers_say(
+        (change.max(), "0.323"), text="for the median token, and {} for the token where it is largest."
+    )
     papers_say(
         (rms.min(), "0.17"),
         (rms.max(), "2.22"),
@@ -169,7 +171,7 @@ def test_scores_of_trained_models():
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
             test_drift.the_division,
-            "After the centring of layers 2, 3 and 4 a path is 1.0, 1.2 and 1.2 spreads long; after the division, gain and shift, that is, in what attention reads, it is 1.3, 1.1 and 1.1 spreads long",
+            "In layer 2 a path is 1.0 spreads long after the centring, and 1.3 in what attention reads, after the division, gain and shift. In layers 3 and 4 it is 1.2 after the centring, and 1.1 in what attention reads",
         ),
         (
             test_drift.after_ten_windows,

@@ -1,4 +1,4 @@
-"""Dot products of random vectors: their laws, and that the recipe's few numbers represent whole vectors."""
+"""Dot products of random vectors: their distributions, and the recipe, which stores few numbers of each."""
 
 from functools import cache
 

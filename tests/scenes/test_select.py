@@ -322,7 +322,7 @@ def halfway():
 
 
 def only_copies():
-    """Of 60 random keys in 128 dimensions all can be selected; if one is a copy of another, neither can."""
+    """60 random keys in 128 dimensions can all be selected; of two equal keys none can."""
     keys = np.random.default_rng(0).normal(size=(60, 128))
     assert lost_keys(keys) == 0 == lost_keys(center(keys))
     assert lost_keys(np.vstack([keys[:-1], keys[:1]])) == 2
@@ -402,10 +402,9 @@ def keys_of_trained_models():
 
 
 def copies_with_a_position():
-    """In two models, as many keys never win as have another one with the same token and the same position.
+    """In two models, the keys that never win at the first norm are copies: same token, same position.
 
-    Of each text all tokens were recorded, so the 60 are known. Where token and position are equal, so are the
-    vectors that were kept of the first norm.
+    The tokens of each text are recorded, so it is known which of the 60 keys have a copy.
     """
     from tools.films.atlas import MODELS, SMILES  # imports transformers, which is slow
 

@@ -266,7 +266,7 @@ def their_share():
 
 
 def one_layer():
-    """Depth 1 is offered, and covers less than half a sphere, whatever its weights."""
+    """The scene offers networks of one layer; they map the plane to less than half of the sphere."""
     recipe = recipe_of(SCENE, depth=1)
     far = 1e4 * sphere_mesh()[0][:, :2]
     for seed in range(0, 32, 8):
@@ -283,7 +283,7 @@ def every_seed_waits():
 
 
 def the_same_settings():
-    """*Train* begins with the settings, points and starting numbers of the stored training."""
+    """*Train* begins with the settings, points and initial weights of the stored training."""
     given = {number.name: number.default for number in NUMBERS}
     assert given == {
         "steps": FILM.steps[-1],
@@ -338,7 +338,7 @@ CLAIMS = {
     "with two layers it has 25 weights in all": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
     "sphere. The other class lies around the cap's edge, along an arc 180° to 214° long (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
-    "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level: per step, the logarithm of the loss falls at most half as much as it does on average in the whole run. (This average is the difference between its largest and its smallest value in the run, divided by the number of steps.) The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
+    r"A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level. Let $l$ be the logarithm of the loss, and $l_{\max}$ and $l_{\min}$ the largest and the smallest value of $l$ in the run. The fall of $l$ on the plateau, divided by the steps of the plateau, is at most half of $l_{\max} - l_{\min}$, divided by the steps of the run. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one, which may be longer.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "We counted the points that turn by more than 90° on a sphere: 12 per 100 steps of a drop, 1 per 100 steps of a plateau (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,
     r"the first $u_\varepsilon$ lays the sheet over 38 % of the sphere, nowhere double. The second folds the sheet in two: the sheet then covers 32 % of the sphere, and lies double over 94 % of that part.": the_sheet,

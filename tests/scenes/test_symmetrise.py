@@ -80,7 +80,10 @@ def test_what_is_shipped_is_small():
 @pytest.mark.parametrize("heads", HEADS)
 @pytest.mark.parametrize("vectors", ["gaussian", "digits"])
 def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
-    """At a checkpoint and its slider positions, with every error; and LayerNorm's result is on the ring."""
+    """The cloud's stages, the drawn error curve and LayerNorm's result are those of the trained block.
+
+    Compared at one checkpoint, with the sliders for scale and mean away from their defaults.
+    """
     for iterations in (1, 4):
         shown, block = recipe(heads=heads, iterations=iterations, vectors=vectors), film(heads, iterations)
         params = {"step": float(block.steps[5]), "scale": 3.0, "mean": 0.2}

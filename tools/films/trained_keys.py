@@ -39,7 +39,7 @@ def trained_keys() -> None:
 
 
 def measured(name: str) -> list[dict[str, Any]]:
-    """The rows of the table for the model `name`, a key of MODELS."""
+    """The rows of the table "trained_keys" for the model `name`, a key of MODELS: one for each layer."""
     source = MODELS[name]
     with source.with_tokenizer() as place:
         tokenizer, model = loaded(place)

@@ -92,9 +92,10 @@ def _middle(points: Array, half: float) -> Array:
 
 
 def _half_for(points: Array, fraction: float) -> float:
-    """Half the side of the cube in whose picture the points' larger extent is `fraction` of the side.
+    """Half the side of a cube around the points, such that they take the share `fraction` of its picture.
 
-    The extent is a width or a height; the picture is the cube's perspective projection, as in `_on_paper`.
+    The picture is the cube's perspective projection, as in `_on_paper`. The share is that of the points'
+    width or height, whichever is larger, in the side of the picture.
     The result is 1 if all points coincide.
     """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):

@@ -52,7 +52,7 @@ class ViewExtent:
     def spheres(self) -> list[Array]:
         """For each sphere or circle of the view, an array of its outermost points.
 
-        If the view has none, the list contains only the array `first`.
+        If the view has none, the list contains only the property `first`.
         """
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 

@@ -324,8 +324,8 @@ class Disc(PlaneInBall):
 class Labels(Mark):
     """The cloud's labels (`Cloud.labels`), each written at its point.
 
-    Between two stages, labels that disappear are gone half-way, before others appear there: so a number that
-    replaces another is never written over it.
+    Between two stages, labels that disappear fade out in the first half of the way, and labels that appear
+    fade in during the second half. So two labels at one place are never written over each other.
     """
 
     draws = "labels"
@@ -333,7 +333,7 @@ class Labels(Mark):
     framed_by_cloud = True
 
     def opacity_at(self, progress: float) -> float:
-        """The opacity between stages: labels fade out in the first half, and in during the second half."""
+        """The opacity at a position between stages."""
         stage, part = divmod(progress, 1)
         return min(map(super().opacity_at, (stage + max(0.0, 2 * part - 1), stage + min(1.0, 2 * part))))
 

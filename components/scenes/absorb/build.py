@@ -102,9 +102,10 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
     """The clouds of the keys and values of all stages, and the steps from the tokens to three results.
 
-    The steps are given for each name and stage. "stream" is the residual stream. "reads" are the vectors that
-    attention reads. "says" is what the block passes on: the next block's normalised input, before that
-    block's gain.
+    The steps are a dict from the name of a result to its steps at each stage: "stream" is the residual
+    stream; "reads" are the vectors that attention reads; "says" is what the block passes on, the next
+    block's normalised input, before that block's gain. function: the activation function of the
+    feed-forward network.
     """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(block_weights)

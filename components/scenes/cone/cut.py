@@ -157,7 +157,7 @@ def cone_part() -> Part:
 
 
 def rim() -> Part:
-    """The curve in which the cone meets the sheet."""
+    """The curve in which the cone meets the sheet; rays that miss the sheet end at the distance LONGEST."""
     return draw(
         "rim",
         Line,

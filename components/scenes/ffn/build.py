@@ -149,7 +149,7 @@ def layers(choices: Choices, film: Film | None) -> Layers:
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
     """The two linear layers of the network of `seed`, with the weights at the slider's training step.
 
-    Neurons are sorted: those whose values vary most at the end of training come first.
+    Neurons are sorted: first those whose activations vary most over the data, at the end of training.
     """
     hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
         film.data.points.astype(float)

@@ -156,7 +156,7 @@ def apply(norm: str, x: np.ndarray) -> np.ndarray:
 
 
 def surface(norm: str, d: int) -> str:
-    """Name of the surface on which the points land, such as "a sphere" or "a torus"."""
+    """Where the points land: a surface such as "a sphere" or "a torus", or "8 points", "inside a cube"."""
     k = blocks(norm, d)
     sphere = d // k - 1 - NORMS[norm].centered
     if not NORMS[norm].sphere:

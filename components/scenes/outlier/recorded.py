@@ -138,8 +138,8 @@ def factor_view(
     """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
     way: the parameter that moves the points along their curves, and its values at which the curves are
-    sampled. points, law: legends of the points' curves and of the line of the law, which counts only the
-    largest coordinate. x, y: title and ends of the axes.
+    sampled. points: legend of the points' curves. law: legend of the dashed line, the factor if
+    all coordinates but the largest were 0. x, y: title and ends of the axes.
     """
     flat = rows(np.eye(2))
     marks = (

@@ -126,7 +126,10 @@ def shared(d: int, values: np.ndarray) -> Pipeline:
 
 
 def layer(d: int) -> Pipeline:
-    """x ↦ norm(x + a/2), where `a` is what a layer adds to the token. Its other numbers stay as they are."""
+    """One layer: a token x becomes (x + a/2)/‖x + a/2‖, where `a` is what the layer adds to it.
+
+    A point has 2d + 6 numbers: x, then `a`, then others. All but x stay as they are.
+    """
     add = np.eye(2 * d + 6)
     add[:d, d : 2 * d] = np.eye(d) / 2
     return Pipeline((Affine(add), Normalize(groups=(range(d),))))

@@ -172,9 +172,9 @@ def only(rows_: np.ndarray) -> Pipeline:
 
 
 def points(state: int) -> np.ndarray:
-    """The initial points of the orbit: one for the start of the path and one for each step of the optimiser.
+    """The points from which the step `Orbit` computes a path: the start, and one for each optimiser step.
 
-    A point has `state` zeros, followed by the noise of that step's gradient.
+    A point has `state` zeros, followed by the noise of that step's gradient (the start does not use its own).
     """
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 

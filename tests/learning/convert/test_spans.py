@@ -58,7 +58,7 @@ def test_a_reshape_that_cuts_the_rows_has_no_groups():
 
 
 def call(op, x, *args):
-    """A traced call of an ATen operator, and its outputs."""
+    """A call of an ATen operator as a trace would record it, its input (`source`), and the output tensors."""
     made = getattr(torch.ops.aten, op)(x, *args)
     made = [made] if torch.is_tensor(made) else list(made)
     found = Call(op, "", (Value(tuple(x.shape)), *args))
