@@ -105,6 +105,7 @@ export interface View {
   rows: number;
   camera: number[];
   edge: string;
+  beside: boolean;
   zooms: number[][];
   reaching: boolean;
   between: Record<string, number[]>;

@@ -41,7 +41,11 @@ export function legend(view) {
           },
     );
     if (!layer.color) {
-      const named = { style: `--name: var(--${layer.role})`, "data-layer": l, "data-movable": "" };
+      const named = {
+        style: `--name: var(--${layer.role})`,
+        "data-layer": l,
+        ...(view.beside && { "data-movable": "" }),
+      };
       return layer.title ? [h("li", named, swatch, titled(layer))] : [];
     }
     const { title, low, high, scale } = layer.color;

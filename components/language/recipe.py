@@ -148,6 +148,7 @@ class View:
                the side of the cube that the axes span
     edge       the name of a cloud that describes a plane, as for a `Disc`: a button then turns the camera
                until that plane is seen edge-on; "" for no button
+    beside     whether titles of marks may stand beside the marks; if not, they all stay in the legend
     zooms      for each stage a row: a factor by which the axes are longer than `ranges`, then the offset of
                their centre along each axis; empty if the axes are the same at all stages
     reaching   whether the axes also follow sliders that move points out of the view; if not, such points
@@ -171,6 +172,7 @@ class View:
     rows: int = 1
     camera: Sequence[float] = (0.95, -0.75, 0.42)
     edge: str = ""
+    beside: bool = True
     zooms: Sequence[Sequence[float]] = ()
     reaching: bool = False
     between: Mapping[str, Sequence[float]] = field(default_factory=dict)

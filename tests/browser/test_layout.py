@@ -83,6 +83,15 @@ def test_on_a_telephone_no_label_touches_a_ring(kept):
     assert nearest and min(nearest) > 1.2
 
 
+def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
+    """In the scene `shuffle` a title beside a mark would look like the name of a row (`View.beside`)."""
+    resize(kept, DESK)
+    visit(kept, "/shuffle")
+    rest(kept, "p.panels[0].gd.parentElement.querySelector('.legend li')")
+    assert kept.locator(".legend li:visible").count() >= 4
+    assert kept.locator(".legend .named").count() == 0
+
+
 def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
     page = kept
     resize(page, TELEPHONE)

@@ -250,7 +250,7 @@ def renumbered_training():
 
 
 CLAIMS = {
-    "in the shuffle test our five models show no sign of it at LayerNorm's output.": no_difference,
+    "in the shuffle test, neighbouring axes of LayerNorm's output belong together no more than others (means of five models).": no_difference,
     "At two other places shuffles across heads even cost a little less than those within a single head. Before $W_O$ they do so in four of the five models. Where only the values are shuffled, they do so in all five.": less_across,
     "A *shuffle* swaps eight axes (coordinates) of the vectors inside attention, in pairs; here the models have four heads of eight axes each. We measure its *cost*: by how much it raises the loss of a trained model. The scrubber leads through three kinds of shuffle: **Within a single head** the eight axes of one head change places. **Within every head** two axes of each head change places. **Across heads** two axes of each head change places with axes of other heads.": how_it_was_done,
     "A dot is one of 100 shuffles of one model, a tick the mean of one of five models.": dots_and_ticks,
@@ -262,7 +262,7 @@ CLAIMS = {
     "LayerNorm's output is not cut yet: there the first head means the first eight axes, the second head the next eight, and so on.": how_it_was_done,
     "The costs in the first layer, in nats (the unit of a natural logarithm) a character; means of five models: | shuffled | within a single head | within every head | across heads | | --- | --- | --- | --- | | LayerNorm's output | 1.82 | 1.82 | 1.83 | | queries only | 0.48 | 0.62 | 0.63 | | values only | 0.71 | 0.67 | 0.62 | | outputs of the heads, before $W_O$ | 0.71 | 0.67 | 0.64 | | queries and keys, both in the same way | 0 | 0 | 0.41 | | values, put back in order before $W_O$ | 0 | 0 | 0.24 |": the_table_of_shuffles,
     "**Single models** differ. At LayerNorm's output in the first layer, a shuffle across heads costs 0.07 nats more than one within a single head in one model, and 0.09 nats less in another.": no_difference,
-    "On average over our five models the test found no sign of that.": no_difference,
+    "This test would not see it: at LayerNorm's output a “head” is only a group of eight neighbouring axes, and axes that serve one head need not be neighbours.": no_difference,
     "If you renumber the axes before training, you get the same model, renumbered.": renumbered_training,
     "So on average over many trainings, a shuffle of LayerNorm's output costs the same within a single head and across heads.": renumbered_training,
     "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head costs 0.62, and there no axis leaves its head. So the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,

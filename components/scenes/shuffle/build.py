@@ -66,7 +66,9 @@ def build(choices: Choices, found: Rows) -> Recipe:
     drawn = {arm: split(*picture(rows, measure, ARMS[arm], (low, high))) for arm, rows in arms.items()}
     box = sides(low, high), (-0.15, len(PLACES) + 0.6)
     views = (
-        View(ARMS[arm], f"{ARMS[arm].capitalize()}: {COSTS[measure]}", marks, box, 2, equal=False)
+        View(
+            ARMS[arm], f"{ARMS[arm].capitalize()}: {COSTS[measure]}", marks, box, 2, equal=False, beside=False
+        )
         for arm, (_, marks) in drawn.items()
     )
     title, count = f"{COSTS[measure].capitalize()} at LayerNorm, trained", len(SHUFFLE_LABELS)

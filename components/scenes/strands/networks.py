@@ -24,17 +24,16 @@ PLANE = rows(np.eye(2))
 
 
 def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
-    """Clouds and graph of each network's number of strands (log₂), against its number of norms that fold."""
-    folds = np.array([row["norms"] - 1 for row in found])
-    dots = np.concatenate([dot_rows(k, row["sheets"]) for k, row in zip(folds, found, strict=True)])
-    medians = np.array([[k, np.log2(np.median(row["sheets"]))] for k, row in zip(folds, found, strict=True)])
-    bound = np.stack([folds, folds], -1).astype(float)
+    """Clouds and graph of each network's number of strands (log₂), against its number of norms."""
+    dots = np.concatenate([dot_rows(row["norms"], row["sheets"]) for row in found])
+    medians = np.array([[row["norms"], np.log2(np.median(row["sheets"]))] for row in found])
+    bound = np.array([[row["norms"], np.log2(row["bound"])] for row in found])
     parts, marks = split(
         draw("bound", Line, "sphere", PLANE, bound, "the bound", size=2.5),
         draw("networks", Points, "trail", PLANE, dots, "a network", size=4),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
-    axes = ("norms that can fold", 0.3, 5.7), ("log₂ of strands", -0.4, 5.9)
+    axes = ("norms", 1.3, 6.7), ("log₂ of strands", -0.4, 5.9)
     return parts, graph("networks", "Strands in trained networks", marks, *axes)
 
 
