@@ -37,10 +37,10 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
 
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
-    """The angle in degrees by which each of N points turns at each of L normalisations: (L, N).
+    """The angles (L, N) in degrees between a point after a norm with two sets of the network's weights.
 
-    Angles are seen from the origin. `before` and `after` are two sets of the network's weights; x (N, d) are
-    its inputs.
+    There are L norms and N points; the angles are seen from the origin. before, after: the weights. x (N, d):
+    the inputs.
     """
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]

@@ -129,9 +129,9 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue if the scene lacks one of these choices, parameters or state values.
+    """Raise WrongValue for a choice, parameter or state that the scene does not have, or cannot have.
 
-    Each argument is a JSON object. The recipe is built for this check, so the result is cached.
+    Each argument is a JSON object of names and values. The check builds the recipe, so its success is cached.
     """
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)

@@ -203,7 +203,8 @@ export const drawn = (mark, moment) =>
 const starts = new WeakMap();
 
 /**
- * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} results of `walk`
+ * @type {WeakMap<Mark, {inputs: unknown[], stages: Float64Array[]}>} the last result of
+ * `walk` for each mark, with the values on which it depends
  */
 const walked = new WeakMap();
 

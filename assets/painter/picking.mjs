@@ -41,7 +41,7 @@ export function watchClicks(panel, signal) {
 }
 
 /** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,
- * and its distance `far` in pixels. Of several points in the same place it is one of the topmost layer. Null
+ * and its distance `far` in pixels. If several are about equally near, it is one of the topmost layer. Null
  * if no clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param {number} y */
 function clickableAt(panel, x, y) {
   /** @type {{layer: Mark, index: number, far: number} | null} */ let nearest = null;

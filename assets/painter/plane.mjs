@@ -30,7 +30,8 @@ export class PlanePanel extends Panel {
   /** @type {OffscreenCanvasRenderingContext2D | null} a canvas with one pixel per grid point */ #grid = null;
   /** @type {WeakMap<Mark, {points: Float32Array, scaleKey: string, path: Path2D}>} */ #paths = new WeakMap();
   #over = h("canvas", { className: "motion" });
-  /** @type {HTMLCanvasElement | null} the canvas below the axes; null if the view has no fields or cells */
+  /** @type {HTMLCanvasElement | null} the canvas below the axes; null before `begin`, and
+   * if the view has no fields or cells */
   groundCanvas = null;
 
   /** The rectangle of the axes. @override */

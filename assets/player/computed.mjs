@@ -26,7 +26,8 @@ export class Computed {
     this.#params = params;
   }
 
-  /** Note that the recipe or a parameter has changed. */
+  /** Record that the recipe or a parameter has changed: the next time that points are read, they are computed
+   * anew. */
   move() {
     this.#moved = true;
   }

@@ -106,8 +106,8 @@ function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** The sentence about choices and parameters that differ from their defaults; "" if none does.
- * @param {Player} player */
+/** The sentence about parameters, and choices of one option, that differ from their defaults; "" if none
+ * does. @param {Player} player */
 function moved({ recipe, usual, params }) {
   const changed = changes(recipe.chosen, usual);
   const chosen = recipe.choices.filter((c) => c.kind === "one" && c.name in changed);

@@ -19,8 +19,8 @@ import { fitting } from "./controls.mjs";
 
 const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
 
-/** The events to which Plotly reacts by turning a 3D figure. `mouseout` and `mouseleave` are among them
- * because browsers send these when a pressed pointer is captured. */
+/** The events by which Plotly turns a 3D figure; they are kept from it while a point is dragged. Browsers
+ * send `mouseout` and `mouseleave`, too, when a pressed pointer is captured. */
 const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
   .map((what) => `mouse${what}`)
   .concat("touchstart", "touchmove");

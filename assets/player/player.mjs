@@ -166,7 +166,8 @@ export class Player {
     return this.#state.link;
   }
 
-  /** The state as a query that begins with "?"; it names only values that differ from the defaults. */
+  /** The state as a query that begins with "?"; it names only values that differ from the defaults. "" if
+   * there are none. */
   get query() {
     return this.#state.query;
   }

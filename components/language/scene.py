@@ -149,7 +149,7 @@ class Typed(BaseChoice):
 
 @dataclass(frozen=True)
 class Sentence(BaseChoice):
-    """A choice whose value is one line of text, of at most `longest` characters, which must not be blank.
+    """A choice whose value is a short text for a field of one line: not blank, at most `longest` characters.
 
     The scene's `build` may raise `WrongValue` for it.
     """

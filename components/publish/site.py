@@ -312,11 +312,12 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
-    """For each value of each choice: the choices that differ from the defaults, if only this one is changed.
+    """For each value of each choice, the changes from the defaults that show this value.
 
-    A choice that is shown only for some values of another (`when`) is combined with each of these values. A
-    number that clicks can set is combined with each value of the choices that reset it (`of`). So, for
-    example, each normalisation layer of each recorded model has a recipe.
+    Usually this is one change. A choice that is shown only for some values of another (`when`) is combined
+    with each of these values. A number that clicks can set returns to its default when another choice
+    changes (`of`); it is combined with each value of this other choice. So, for example, each normalisation
+    layer of each recorded model has a recipe.
     """
     for choice in scene.choices:
         beside: list[Mapping[str, Any]] = (

@@ -85,7 +85,10 @@ def _finish(sockets: Sockets) -> None:
 
 
 def _connection_limit() -> int:
-    """Raise this process's limit of open files, and return for how many connections it suffices."""
+    """Allow this process the open files for MAX_CONNECTIONS, and return how many connections it may have.
+
+    These are fewer if the hard limit of open files is lower.
+    """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

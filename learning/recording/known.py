@@ -71,7 +71,7 @@ class Known:
 
 
 class NotKnown(ValueError):
-    """Raised for a module whose class is called a norm but computes something else; the message says why."""
+    """Raised for a module that is called a norm but computes none that is known; the message says why."""
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:

@@ -140,7 +140,10 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 
 
 def not_found(name: str) -> str:
-    """The reason why there is no model `name`; "" for a folder, a GGUF file, or a name on Hugging Face."""
+    """The reason why `name` cannot be a model; "" for a folder, a GGUF file, or a valid Hugging Face name.
+
+    It asks nobody whether a model of that name exists.
+    """
     path = Path(name)
     if path.exists():
         files = [each for each in (path.iterdir() if path.is_dir() else [path]) if each.exists()]

@@ -219,7 +219,8 @@ class Recorder:
     def _ask_for_sources(self) -> None:
         """Call `contributions` with the inputs of the first recorded call, and keep the result.
 
-        Does nothing if no such function was given, or no call was recorded.
+        Does nothing if no such function was given, or no call was recorded. If the function raises an
+        exception, its message is reported, and `sources` stays empty.
         """
         if self.find_sources is None or self.first_kept is None:
             return

@@ -111,8 +111,8 @@ def _plain(value: Any) -> Any:
     """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet might run as a formula.
 
     That is a text whose first visible character is one of FORMULA_SIGNS, or that begins with a tab or a line
-    break. Some spreadsheets read a fullwidth sign, such as "＝", as the ordinary one, so the text is first
-    normalised (NFKC).
+    break. Some spreadsheets read a fullwidth sign, such as "＝", as the ordinary one, so this test
+    looks at the normalised text (NFKC).
     """
     if not isinstance(value, str) or not value:
         return value

@@ -172,8 +172,10 @@ def _bound(step, x, y, error, params, unit):
 
 
 def _differentiated(step: Derivative, x, error, params):
-    """A derivative's error: the differences of its results at the ends of x's error interval, coordinate by
-    coordinate.
+    """A bound on the error of a derivative at each of the points x.
+
+    Each coordinate of x is changed by its error, down and up. The bound is the sum of the lengths of the
+    changes of the result.
     """
     moves = error[:, None, None] * np.eye(x.shape[-1])
     ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]

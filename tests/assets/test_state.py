@@ -297,7 +297,7 @@ def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, ha
 
 
 def unsaid(query, words):
-    """The names in a query that do not occur in a text."""
+    """The names in a query that another query, `words`, does not have."""
     said = {each.split("=")[0] for each in words.split("&")}
     return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
 

@@ -34,7 +34,7 @@ def block(name):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working folder, with the page of the guide, and the figure that its first commands export."""
+    """A temporary working folder with the figure that docs/embedding.md exports first."""
     monkeypatch.chdir(tmp_path)
     assert f"normscape export {T}" in DOCS
     app.main(["export", *T.split()])

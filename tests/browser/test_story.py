@@ -1,6 +1,4 @@
-"""The story: figures become live where the reader is, in four contexts; without scripts, printed, and as
-files.
-"""
+"""The story: figures come alive beside the reader, in at most four WebGL contexts; how it is printed."""
 
 from playwright.sync_api import expect
 

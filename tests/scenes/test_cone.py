@@ -123,7 +123,7 @@ def kinds():
 
 
 def great_circle():
-    """The line of the recipe is in the plane of its circle; an infinite line covers 180°."""
+    """The norm maps a line to a great circle in the plane of the line and the origin; endless, it spans 180°."""
     found = stop("cone", "A straight line")
     before, after = found.recipe.cloud("line").stages(found.params)
     normal_ = np.array([HEIGHT, 0, -found.params["a"]])

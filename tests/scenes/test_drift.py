@@ -196,18 +196,6 @@ def along_one():
     said(median("language_unnormed", "stream", "way")[0], "1.3")
 
 
-def by_centring():
-    """Centring before layer 1 makes paths 93 % shorter in one unit, and the spread smaller (medians)."""
-    along_one()
-    parts = [row["places"]["64"] for row in rows("language")]
-    path, spread = (
-        np.median([part["across"][number][0] / part["stream"][number][0] for part in parts])
-        for number in ("path", "spread")
-    )
-    said(100 * (1 - path), "93")
-    assert spread < 1
-
-
 def heights_of_places():
     """Position vectors before and after training: their heights along 𝟏 are correlated.
 
@@ -385,7 +373,7 @@ CLAIMS = {
     "which has three dimensions": the_setup,
     "There are three kinds of models, five models of each": the_setup,
     "The figure's table has the medians of the five.": the_setup,
-    "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long. (The spread, which is the unit, becomes smaller too. Measured in one and the same unit, the path becomes 93 % shorter.)": by_centring,
+    "In the stream into layer 1 a letter's path is 11.1 spreads long. The centring removes the height, and then the path is 0.8 spreads long.": along_one,
     "in spreads, in a window of 64 (medians of 5 models): | path in spreads | layer 1 | layer 2 | layer 3 | layer 4 | | --- | --- | --- | --- | --- | | LayerNorm: after the centring | 0.8 | 1.0 | 1.2 | 1.2 | | LayerNorm: what attention reads | 0.8 | 1.3 | 1.1 | 1.1 | | no norm: what attention reads | 1.3 | 1.3 | 1.9 | 1.9 |": paths_by_layer,
     "In its stream into layer 1 a path, with the height, is only 1.3 spreads long (medians of 5 models, window of 64)": along_one,
     "a path is not reliably shorter after the division, the gain and the shift than before them: compare the two rows of LayerNorm under “The answer”.": the_division,
@@ -416,6 +404,6 @@ CLAIMS = {
     "### Why is the drift in layer 1 zero with fixed positions? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
     "One part of it is how the vector of one letter varies while the window slides: only 0.1 to 0.5 % of the whole, by layer (window 64, median of 5 models)": shares,
-    "Share of the variance that is due to how one letter varies while the window slides. Each layer has a median over 5 models. The last column is the largest share that any single model has, in any layer and with any window: | norm | medians of the layers, window 64 | largest median of a layer, window 32 | largest single share | | --- | --- | --- | --- | | LayerNorm | 0.1 to 0.5 % | 0.6 % | 1.5 % | | none | 0.1 to 1.0 % | 1.4 % | 3.5 % |": shares,
+    "How large is the share of the variance that is due to one letter's varying vector? - In a window of 64 letters: 0.1 to 0.5 % with LayerNorm, 0.1 to 1.0 % without a norm (by layer; medians of 5 models). - In a window of 32 letters: up to 0.6 % with LayerNorm, up to 1.4 % without (in the layer with the largest median). - In the single model, layer and window where it is largest: 1.5 % with LayerNorm, 3.5 % without.": shares,
     "The heights of the place vectors before and after training have a correlation of 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from a mean distance of 1.09 to one of 0.06 (distances of the vectors as they are, not in spreads).": heights_of_places,
 }

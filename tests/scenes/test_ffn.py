@@ -182,9 +182,10 @@ def what_space_shows():
 
 @cache
 def the_ranks():
-    """The rank of the active neurons' weights tells whether a point shares its image with others.
+    """The fate of a point follows from the rank of the active neurons' weights.
 
-    Tested with random layers, on the circle and on the sphere.
+    Rank 0: collapsed. Full rank: apart. One less than full: shared or apart. Otherwise: shared. Tested with
+    random layers, on the circle and on the sphere.
     """
     assert len(CIRCLE) == 2 and len(SPHERE) == 3
     for seed in range(12):
@@ -609,5 +610,5 @@ CLAIMS = {
     "? With 9 neurons all answers are right, and they hardly depend on the sign of $y$. Has ReLU thrown the sign away? - yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places. But no two points meet there.": bent_and_whole,
-    "A layer loses nothing if this holds at every point: the neurons with a value of 0 or more before ReLU have weight vectors of full rank. For example, take $d$ neurons without a shift and of full rank, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
+    "A layer loses nothing if this holds at every point: the weight vectors of the neurons that are 0 or more before ReLU span all $d$ dimensions. For example, take $d$ neurons without a shift, whose weight vectors span all dimensions, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
 }

@@ -597,7 +597,7 @@ CLAIMS = {
     "the first and the second half of a layer": halves,
     "A vector is named by its token and its position in the sequence, from 0.": from_0,
     "but the centring changes little: the vectors have almost nothing along $𝟏$, much less than random vectors.": empty,
-    "In layers 3 to 6 a few vectors are massive, but only just: the longest is 13 times as long as the median.": just_massive,
+    "In layers 3 to 6 a few vectors are massive, but only just: the longest is 13 times as long as the median. In layers 7 to 11 there are none.": just_massive,
     "In layer 12 the four vectors at position 0, of 2,000 in all, become up to 196 times as long as the median. Dimension 507 holds 97.3 % of all energy in this layer; without these four vectors it holds 20.9 %. The MLP of layer 11 brings this energy: it writes 99.8 % of coordinate 507 of the longest vector.": layer_12,
     "In layer 29 three vectors are still up to 14 times as long as the median, but dimension 507 no longer holds the most energy.": until_layer_29,
     "In layers 12 to 26 the gains of the MLP's norms multiply this dimension by less than 0.001, so the MLP hardly sees it. The gains of attention's norms multiply it by 0.07 to 0.17.": gains_at_507,

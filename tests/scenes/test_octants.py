@@ -47,7 +47,7 @@ def best_plane(x, labels):
 def exhaustive(x, labels):
     """The result of `best_plane`, by trying all planes through three of the points.
 
-    Every separation of the points is that of such a plane.
+    Each way to separate the points with a plane is found so: the three points themselves count on either side.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])

@@ -268,7 +268,7 @@ def ratios_stay():
 
 
 CLAIMS = {
-    "For the vectors of the model, the first stage does not show the inputs of the norm, but what the norm would give if the outlying coordinate were 0.": normed_without_it,
+    "The first stage does not show the inputs, but what the norm would give if this coordinate were 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     r"As $a$ grows, all outputs approach one point, marked by the ring. For LayerNorm this is a point of the hyperplane $\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
     r"The upper panel on the right shows the largest factor by which the norm can multiply a gradient: $1/\sigma$": the_factor,
@@ -282,7 +282,7 @@ CLAIMS = {
     "A gradient that points along the limit shrinks faster, like $1/a^2$: the norm first removes its part along the output, which leaves about $1/a$ of it.": a_gradient_along_the_limit,
     "**Eight bits are few.** An 8-bit integer (int8) stores whole multiples of one step. Here the step is so long that 127 steps reach the largest coordinate that an output can have.": eight_bits,
     "the outlier is one coordinate out of three or four. Real models have hundreds or thousands of dimensions, so an outlier must be larger to outweigh the rest; the law $1/a$ is the same.": drawn,
-    "SmolLM2-135M-Instruct with $d = 576$ (here with weights of 4 bits). They are the inputs of the norm before attention in layer 15 (counted from 0), for the first token and for the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The picture shows this coordinate and two directions in the space of all other coordinates.": real_vectors,
+    "SmolLM2-135M-Instruct with $d = 576$ (here with weights of 4 bits). They are the inputs of the norm before attention in layer 15 (counted from 0), for the first token and for the twelfth token of 60 texts of this site. The slider **factor on x₅₀₇** multiplies one coordinate, number 507 counted from 0. The first stage does not show the inputs, but what the norm would give if this coordinate were 0. The picture shows this coordinate and two directions in the space of all other coordinates.": real_vectors,
     "**A real model.** In SmolLM2 the coordinate 507 of the 60 first tokens is between 17,824 and 26,032, though they are 42 different tokens. For the twelfth tokens it is between 41 and 107. After RMSNorm, before its gain, the first tokens are nearly one vector. The outlier is only a part of the reason: without it, the cosine of any two first tokens is still at least 0.99. | after RMSNorm | first tokens | twelfth tokens | | --- | --- | --- | | cosine with one another | at least 0.9998 | 0.54 (median) | | largest factor of a gradient (median) | 0.0011 | 0.16 | | coordinates, of 576, that are not 0 after rounding to 8 bits (median) | 84 | 478 |": real_vectors,
     "The first tokens of 60 texts are all in one place near the pole. Move **factor on x₅₀₇** to the left: they leave the pole, and stay together.": one_place_near_the_pole,
     "With $a = 0.1$ the outputs are all around the circle.": all_around,

@@ -114,11 +114,7 @@ def test_a_push_into_the_null_space_and_a_constant():
     papers_say(
         (change.max(), "0.323"), text="for the median token, and {} for the token where it is largest."
     )
-    papers_say(
-        (rms.min(), "0.17"),
-        (rms.max(), "2.22"),
-        text="of the tokens, all replaced by one constant, are {} to {}.",
-    )
+    papers_say((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens, which lie between {} and {}.)")
 
 
 def test_scores_of_trained_models():
@@ -171,7 +167,7 @@ def test_scores_of_trained_models():
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
             test_drift.the_division,
-            "In layer 2 a path is 1.0 spreads long after the centring, and 1.3 in what attention reads, after the division, gain and shift. In layers 3 and 4 it is 1.2 after the centring, and 1.1 in what attention reads",
+            "In layer 2 a path has the length 1.0 after the centring, and 1.3 in what attention reads, after the division, gain and shift. In layers 3 and 4 its length is 1.2 after the centring, and 1.1 in what attention reads",
         ),
         (
             test_drift.after_ten_windows,

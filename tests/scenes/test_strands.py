@@ -62,8 +62,11 @@ def without_eps():
 
 
 def degree_doubles():
-    """u = u_ε(x) of the plane ⟨n, x⟩ = h has ‖u‖² + ε/h²·⟨n, u⟩² = 1. Then y = u_ε(Au + b) fulfils an
-    equation P(y) + r·Q(y) = 0 with r = √(1 − ‖y‖²) and polynomials of degree 2 and 1; P² − r²Q² has degree 4.
+    """The image of a plane under a norm has degree 2, and its image under another layer and norm degree 4.
+
+    For x in the plane ⟨n, x⟩ = h, the image u = u_ε(x) satisfies ‖u‖² + ε/h²·⟨n, u⟩² = 1. The next image
+    y = u_ε(Au + b) satisfies P(y) + r·Q(y) = 0, with polynomials P and Q of degree 2 and 1 and the root
+    r = √(1 − ‖y‖²). Multiplied by P − r·Q this is P² − r²Q² = 0, without a root and of degree 4.
     """
     rng = np.random.default_rng(5)
     eps, h, n = 0.3, 0.7, np.array([0.6, 0, 0.8])
@@ -281,11 +284,11 @@ CLAIMS = {
     "(Two norms, and so 2 strands at most, are enough for the spiral of one turn": two_norms,
     "For each network, strands are counted in at least 28,000 directions, those of random inputs;": inputs_drawn,
     "They are for $\\varepsilon = 0$": without_eps,
-    r"The networks were trained with $\varepsilon = 0.001$. Setting $\varepsilon = 0$ changes the answers little: 102 of all 160 networks keep all 200 training points in their classes, and no network changes the class of more than 16 points. Of the 69 networks that learn the spiral, 46 keep all.": without_eps,
-    r"### Does the bound hold with $\varepsilon > 0$? Yes, in networks of width 3. The vectors of one direction lie on a ray, which is part of a line. So the number of strands is at most the number of points in which a line can meet the surface on which the vectors lie. - A plane has an equation of degree 1 in the coordinates $x$. A norm with $\varepsilon$ sends $x$ to $y$, and $x = \sqrt\varepsilon\, y / \sqrt{1 - \lVert y \rVert^2}$. - Put this into the equation of a surface: you get an equation for its image after the norm, with a square root. Squaring removes the root, and at most doubles the degree. The linear layers between the norms do not change the degree. - So the flat sheet becomes a part of an ellipsoid, of degree 2. Before the last of six norms, the surface has degree 32 at most. - A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So the last norm sends at most 32 points to one direction.": degree_doubles,
+    r"The networks were trained with $\varepsilon = 0.001$. Setting $\varepsilon = 0$ changes the answers little: 102 of all 160 networks give each of the 200 training points the same answer as before, and no network changes more than 16 answers. Of the 69 networks that learn the spiral, 46 change none.": without_eps,
+    r"### Does the bound hold with $\varepsilon > 0$? Yes, in networks of width 3. The vectors of one direction lie on a ray, which is part of a line. A norm with $\varepsilon > 0$ and an invertible linear layer keep different points apart. So the number of strands is at most the number of points in which a line can meet the surface on which the vectors lie. - A plane has an equation of degree 1 in the coordinates $x$. A norm with $\varepsilon$ sends $x$ to $y$, and $x = \sqrt\varepsilon\, y / \sqrt{1 - \lVert y \rVert^2}$. - Put this into the equation of a surface: you get an equation for its image after the norm, with a square root. Squaring removes the root, and at most doubles the degree. The linear layers between the norms do not change the degree. - So the flat sheet becomes a part of an ellipsoid, of degree 2. Before the last of six norms, the surface has degree 32 at most. - A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So the last norm sends at most 32 points to one direction.": degree_doubles,
     "The third panel is about networks of width 3 that were trained on a spiral. Across: the number of norms of a network. Upwards: its largest number of strands in any direction. A longer grey bar means that more networks have this value. The bound is drawn as well: the first norm of these networks gets a flat sheet, which it cannot fold, and each further norm at most doubles the strands.": third_panel,
     "Those with six norms, of which the first cannot fold, reach 8 strands (median of 32).": as_many_folds,
-    "There are two dimensions and five layers, each followed by a norm. They lay pieces of a circle on one another. The pieces that lie in one direction from the origin are its *strands*: a ray in this direction crosses each once.": five_layers,
+    "There are two dimensions and five layers, each followed by a norm. The norms lay pieces of a circle on one another. Drag": five_layers,
     "**Each norm at most doubles the strands, so five norms make at most 32.** A ray from the origin meets an ellipse at most twice, and the norm sends both places to one.": at_most_32,
     "After the second norm there are 4 strands. The norms that follow make 8, 16 and 32.": one_more,
     "The curve crosses the line 8 times: in the direction of the ray there are 8 strands. Drag the ray up to the end, and there are none.": along_the_ray,

@@ -124,7 +124,7 @@ def imitations() -> Iterator[dict[str, Any]]:
 
 
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """The table row for blocks of one number of heads, trained with one number of iterations.
+    """Train several blocks like `block` with a number of iterations, and return their row of the table.
 
     It has the columns of `block_columns`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`),
     and with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). Also

@@ -63,7 +63,8 @@ def measured(name: str) -> list[dict[str, Any]]:
 def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]]]:
     """Run a model on tokens; returns, for each layer, (vectors, keys) before and after attention's norm.
 
-    ids: the n tokens. Vectors are (n, d). Keys are (heads, n, width of a head), computed from these vectors.
+    name: "smollm2" or "minilm". ids: the n tokens. Vectors are (n, d). Keys are (heads, n, width of a head),
+    computed from these vectors.
     """
     if name == "smollm2":
         norms = [layer.input_layernorm for layer in model.layers]

@@ -14,7 +14,7 @@ from components.scenes.scenery import EPS, beads, graph
 from geometry import Normalize, Pipeline
 from geometry.differences import nudged, quotient
 
-# Half the step h of the central difference in t. Rounding to double precision leaves an error near
+# The h of the central difference in t. Rounding to double precision leaves an error near
 # 1e-16/h = 1e-11. Curvature leaves a relative error near (h/0.005)² = 4e-6 for the point that comes
 # nearest to the origin (0.005 away, at t = 1).
 HALF_STEP = 1e-5
@@ -52,9 +52,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """Cloud of the derivative dx′/dt for every point, as a central difference (x′(t + h) − x′(t − h))/2h.
+    """A cloud whose first coordinate is dx′/dt: how fast each point's x′ changes with the slider t.
 
-    x′ is the point's first coordinate after the map.
+    x′ is the point's first coordinate after the norm. The derivative is the central difference
+    (x′(t + h) − x′(t − h))/2h. stretch: the parameter that multiplies x, or None.
     """
     place = Pipeline((*circle.ON_CIRCLE, nudged(circle.affine(stretch, "t"), HALF_STEP)))
     steps = (Normalize(eps=EPS, groups=((0, 1), (2, 3))), quotient(2, HALF_STEP))

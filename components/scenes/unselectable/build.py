@@ -38,7 +38,7 @@ WIDTH = D + 1
 
 
 def row(*places: int) -> tuple[Row, ...]:
-    """Row vectors, each of which reads one coordinate of a cell: those with the indices `places`."""
+    """Display coordinates: for each index in `places`, the `Row` that reads this coordinate of a point."""
     return tuple(Row(tuple(np.eye(WIDTH)[place])) for place in places)
 
 

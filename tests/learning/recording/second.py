@@ -32,7 +32,7 @@ def agrees(norm, row, x, special):
 
 
 def columns(norm, x, special):
-    """The expected values of a row for inputs x (n, d), by column; None for a median over no vectors."""
+    """The expected row of a report for a norm with inputs x (n, d), by column; None if no vector counts."""
     gamma, beta = (torch.from_numpy(each.copy()).double() for each in (norm.gamma, norm.beta))
     size = x.norm(dim=1)
     middle = size.median() if len(x) % 2 else size.sort().values[len(x) // 2 - 1 : len(x) // 2 + 1].mean()

@@ -242,7 +242,7 @@ def test_groups_are_blocks():
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("shape", [(200, 12), (12, 200)])
 def test_the_rank_of_an_even_cloud_is_its_dimension(shape, k):
-    """An orthogonal frame with its opposites has k equal singular values."""
+    """The effective rank of k orthogonal vectors with their opposites is k; that of a constant cloud is 0."""
     frame = np.linalg.qr(np.random.default_rng(0).normal(size=(shape[1], k)))[0].T
     cloud = np.vstack([frame, -frame] * (1 + shape[0] // 20)) + 3
     np.testing.assert_allclose(effective_rank(cloud), k, rtol=1e-6)
