@@ -125,7 +125,7 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """Convert `value` to a Python integer. Raises ValueError if it is not a whole number.
+    """Convert `value` to a Python integer. Raises ValueError for other types than integers, such as 2.0.
 
     name: what the error message calls `value`.
     """

@@ -401,7 +401,7 @@ class Flow:
 
 
 def _common_width(widths):
-    """The width that results to be added have in common. Raises ValueError if they have several."""
+    """The common width of branches whose results are added. Raises ValueError if their widths differ."""
     if len(set(widths)) > 1:
         raise ValueError(f"branches of widths {widths} cannot be added: give them one width")
     return widths[0]

@@ -246,8 +246,8 @@ class Quiet(socketserver.BaseRequestHandler):
 def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
     """A Redis that does not answer blocks few of the server's threads, and not for long.
 
-    A thread waits at most once, for `socket_timeout`; without this timeout, forty open pages would block all
-    threads for as long as this test runs.
+    A thread waits at most once, for `socket_timeout`; without this timeout, it would wait as long as this
+    test runs. (In this way forty open pages could stop a server.)
     """
     waiting = []  # how many connections wait for Redis, each time that one begins to
     threads = []  # the thread of each

@@ -250,9 +250,9 @@ function applyFlow(x, n, step, context, depth) {
   });
 }
 
-/** Steps in one flat list. `branches` and `derivative`, which have no entries (numbers that may depend on
- * parameters) themselves, are replaced by the steps inside them; `orbit` and `flow` are kept, each followed
- * by the steps inside it. @param {Step[]} steps @returns {Step[]} */
+/** All steps that contain numbers, which may depend on parameters, in one flat list. `branches` and
+ * `derivative` only contain other steps, and are replaced by these; `orbit` and `flow` are kept, each
+ * followed by the steps inside it. @param {Step[]} steps @returns {Step[]} */
 export const flattened = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {

@@ -31,7 +31,7 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
  * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners picked: the reader clicks on a point;
  * turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can follow;
- * panels: the new panels are made
+ * panels: the new panels are made; the function keeps them and returns the array in which it keeps them
  */
 
 /** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role

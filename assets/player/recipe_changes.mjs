@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
- * embed. If a change is requested while an earlier one is being loaded, the earlier one is given up, and the
- * later one begins. New choices are added to those of the earlier change; any other change sets the whole
- * state. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs).
+ * embed. If a change is requested while the recipe of an earlier one is being loaded, that request is
+ * aborted. New choices are merged with those of the earlier change; a link, a stop or a host's state replaces
+ * them. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs).
  */
 
 import { prefersReducedMotion } from "../browser.mjs";

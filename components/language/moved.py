@@ -9,7 +9,7 @@ def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
     The pairs in `Scene.moved` are left out, and so are choices of `scene` that the other scene does not
-    have. The rest of the query is kept in its order.
+    have, also in the list `controls`. The rest of the query is kept in its order.
     """
     pairs = [(part, *(parse_qsl(part, keep_blank_values=True) or [("", "")])[0]) for part in query.split("&")]
     places = [scene.moved[pair] for _, *named in pairs if (pair := (named[0], named[1])) in scene.moved]

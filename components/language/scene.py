@@ -264,8 +264,8 @@ class Scene:
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
     moved        for old links: from (a name, its value) in a query to the slug of the scene that shows this
-                 now, where the name is a former choice, or "tour" with the number of a former stop. If this
-                 is the scene itself, the pair is only dropped (`components.language.moved`)
+                 now. It is a former choice, a former value of a choice, or "tour" with a former stop's
+                 number. If this is the scene itself, the pair is only dropped (`components.language.moved`)
 
     The title and the lead are the first lines of `text.md` in the same folder.
     """

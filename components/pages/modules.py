@@ -74,7 +74,7 @@ def answer(known: str, name: str) -> Response:
 def served(name: str) -> Response:
     """The response with a file of assets/, which browsers must revalidate.
 
-    The status is 404 if there is no such file.
+    Raises NotFound (404) if there is no such file.
     """
     if not is_script(name):
         return send_from_directory(ASSETS, name)

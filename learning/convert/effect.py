@@ -149,7 +149,7 @@ def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
 
 
 def toggled(recognised: Known, x: Any) -> Any:
-    """The output for x of a normalisation layer without its centring; of an RMSNorm, with centring."""
+    """The output of a normalisation layer for x with its centring toggled (left out, or added)."""
     norm, wide = recognised.norm, torch.promote_types(x.dtype, torch.float32)
     vectors = recognised.vectors(x).to(wide)
     blocks = vectors.unflatten(-1, (norm.groups, -1))

@@ -225,11 +225,12 @@ def _head(config: Any) -> Any:
 def windows(
     tokenizer: Any, model: Any, text: str, *, tokens: int = MAX_TOKENS, by_line: bool = False
 ) -> list[list[int]]:
-    """Cut a text into windows of tokens, each no longer than the model can read, with its special tokens.
+    """Cut a text into windows of tokens, each with the special tokens of the model.
 
-    `tokens` is the largest number of tokens in all windows together, except that there is at least one
-    window. With `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most
-    tokens of its first window are unknown to the tokenizer.
+    A window is no longer than the model can read, and has at most WINDOW_TOKENS tokens. All windows together
+    have at most `tokens` tokens; but there is at least one window, with at least one token of the text. With
+    `by_line`, no window spans two lines. Raises NoModel if the text has no tokens, or if most tokens of its
+    first window are unknown to the tokenizer.
     """
     longest = min(longest_input(model, tokenizer, WINDOW_TOKENS), tokens)
     longest = max(longest, tokenizer.num_special_tokens_to_add() + 1)

@@ -197,7 +197,10 @@ def test_it_follows_the_theme_of_its_host_but_one_in_the_link_holds(host):
 
 
 def test_its_host_sets_its_state_and_hears_of_changes(host):
-    """Also before the figure is ready; what is not named gets the default, an unknown name is ignored."""
+    """The page around an embed sends it a state, even before the figure is ready, and receives its changes.
+
+    Values that the state does not name become the defaults. Unknown names and malformed messages are ignored.
+    """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.evaluate("addEventListener('message', ({ data }) => { if (data.state) window.state = data.state; })")
     send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"

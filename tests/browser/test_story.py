@@ -1,4 +1,4 @@
-"""The story: figures come alive beside the reader, in at most four WebGL contexts; how it is printed."""
+"""The story in the browser: its figures, printing, without scripts, as files, and on a telephone."""
 
 from playwright.sync_api import expect
 

@@ -155,7 +155,7 @@ def one_matrix_twice():
 
 
 def nowhere_to_go():
-    """A Linear without a bias gets one when it absorbs a shift."""
+    """A Linear whose bias is 0 gets another one when it absorbs a shift."""
     own = drawn(1)[0]
     own["attn.c_attn.bias"] = 0 * own["attn.c_attn.bias"]
     assert np.abs(absorb.shifts_absorbed(own)["attn.c_attn.bias"]).max() > 0.1
@@ -177,7 +177,7 @@ CLAIMS = {
     "Everything that writes is centred now, and the stream lies in the plane.": only_what_is_read,
     "Nothing moves. LayerNorm has become RMSNorm": only_what_is_read,
     "### A forgotten mean ? A forgotten bias adds a mean of 1 to the stream. Which norm goes wrong?": forgotten,
-    "if the mean of the stream is not 0.": forgotten,
+    "RMSNorm also puts points outside it, if the mean of the stream is not 0.": forgotten,
     "The number below the picture is the largest distance of a dot from its ring: 3.07. (In the panel it is 2.80, because the panel leaves out one direction.)": forgotten,
     "it adds one constant to all coordinates of the stream": forgotten,
     "The number in the corner is the largest distance if LayerNorm takes the place of RMSNorm: 0 up to rounding.": forgotten,

@@ -193,7 +193,7 @@ def edges():
 
 
 def half_circle():
-    """The thin arc: a half of the great circle that contains the line's image, with ends at (0, ±1, 0)."""
+    """The thin arc in the picture is half a great circle from (0, −1, 0) to (0, 1, 0); the image lies on it."""
     for a in (-0.8, 0.4, 0.7):
         arc, image = line_stages("half", a=a)[0], line_stages("line", a=a)[1]
         np.testing.assert_allclose(np.linalg.norm(arc, axis=1), 1, atol=EXACT)

@@ -199,7 +199,7 @@ CLAIMS = {
     "Add a number to every token's third coordinate, which $W$ does not see.": one_factor,
     r"the mean of $1/\mathrm{RMS}$ over these tokens (computed with the slider **null space** at 0). Then neither the ceiling nor the thermostat is left": no_thermostat,
     "Baroni et al. removed every LayerNorm from GPT-2 models": no_thermostat,
-    "The slider **constant factor** does something similar here. With it at 1, the norm is gone: all tokens are multiplied by the same number": no_thermostat,
+    "The slider **constant factor** does something similar here. It leads from the norm, at 0, to a constant, at 1. There the norm is gone: all tokens are multiplied by the same number": no_thermostat,
     "Of two tokens in one direction the model is surer about the longer, unless $W$ does not see that direction.": the_longer_is_surer,
     "No token gives class A a larger probability than 0.934.": the_surest,
     "Now the largest probability of class A is 0.865. No token of this sphere could have more than 0.870, the ceiling.": the_most,

@@ -180,7 +180,7 @@ CLAIMS = {
     "### Where is the direction 𝟏 in the picture?": no_special_part,
     "8 by 8 grey pixels each": small_pictures,
     "Its last hidden layer has three neurons": last_layer,
-    "for several functions between the layers. In these networks every hidden layer has 32 neurons, but the last one may have only three, as in the network shown. Thick lines are the medians of three seeds, thin ones go from the worst seed to the best.": wide_layers,
+    "for several functions between the layers. Their hidden layers all have 32 neurons, the last one too. (The table under the picture also has networks whose last hidden layer has three, like the network shown.) Thick lines are the medians of three seeds, thin ones go from the worst seed to the best.": wide_layers,
     "**Ten caps.** The output layer gives each digit a number, its logit, which is a linear function of the point. The answer is the digit with the largest logit. On the sphere each logit is largest in one direction.": ten_digits,
     "There is little room: of any ten directions in three dimensions, some two are at most about 66° apart.": ten_caps,
     r"Compare two networks with 32 neurons in every hidden layer, one with $u_\varepsilon$ and one with *nothing* between its layers. The table says how many more of the 360 test pictures $u_\varepsilon$ classifies correctly (medians of three seeds): | depth | 1 | 2 | 3 | 4 | | --- | --- | --- | --- | --- | | more pictures correct | −1 | 1 | 7 | 5 |": beside_nothing,

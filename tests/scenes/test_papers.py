@@ -110,10 +110,8 @@ def test_a_push_into_the_null_space_and_a_constant():
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
-    papers_say((np.median(change), "0.088"), text="three probabilities is {} for the median token")
-    papers_say(
-        (change.max(), "0.323"), text="for the median token, and {} for the token where it is largest."
-    )
+    papers_say((np.median(change), "0.088"), text="The median of these changes is {}")
+    papers_say((change.max(), "0.323"), text="the largest is {}.")
     papers_say((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens, which lie between {} and {}.)")
 
 
@@ -134,7 +132,7 @@ def test_scores_of_trained_models():
             (float(np.median(np.concatenate(atlas.heads("smollm2", column)))), words)
             for column, words in (("later", "0.963"), ("undivided", "0.927"))
         ],
-        text="without the first token, it is {}, and would be {} if the norm did not divide.",
+        text="without the first token the correlation is {}; if the norm did not divide, it would still be {}.",
     )
     spread = np.concatenate([np.concatenate(atlas.heads(name, "spread")) for name in atlas.NAMES])
     assert len(spread) == 502
@@ -175,7 +173,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_shuffle.no_difference,
-            "across heads raises the loss by 1.83 nats, one within a single head by 1.82",
+            "across heads, which raises the loss by 1.83 nats, or within a single head, which raises it by 1.82",
         ),
         (
             test_layernorm.points_come_nearer,

@@ -245,7 +245,7 @@ CLAIMS = {
     "Let $g$ be the gradient where $w$ has length 1. A step turns $w$ by the angle $\\arctan(\\eta \\lVert g \\rVert / \\lVert w \\rVert^2)$.": pythagoras,
     "Decay multiplies $w$ by $1 - \\eta\\lambda$ in each step": the_law,
     r"If $\lVert g \rVert$ is the same in all steps, the two balance exactly where $$\lVert w \rVert^4 = \frac{\eta\, \lVert g \rVert^2}{2 \lambda - \eta \lambda^2} \approx \frac{\eta\, \lVert g \rVert^2}{2 \lambda}.$$": the_law,
-    r"A random $\lVert g \rVert$ makes the length fluctuate. For a small $\eta\lambda$ the length stays near this value,": the_law,
+    r"A random $\lVert g \rVert$ makes the length fluctuate. For a small $\eta\lambda$ the length stays near the value that the formula gives": the_law,
     "The same holds for $v$: its gradient is orthogonal to it, and gradient descent without decay never shortens it.": weight_norm,
     "raises the learning rate from near 0 during the first steps.": a_short_start,
     "a step at the full rate turns a short $w$ far.": a_short_start,

@@ -322,7 +322,7 @@ def halfway():
 
 
 def only_copies():
-    """60 random keys in 128 dimensions can all be selected; of two equal keys none can."""
+    """60 random keys in 128 dimensions can all be selected; of two equal keys neither can."""
     keys = np.random.default_rng(0).normal(size=(60, 128))
     assert lost_keys(keys) == 0 == lost_keys(center(keys))
     assert lost_keys(np.vstack([keys[:-1], keys[:1]])) == 2

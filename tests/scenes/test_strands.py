@@ -118,6 +118,16 @@ def third_panel():
     assert film("spiral_15").network.hidden_widths == (3, 3, 3)
 
 
+def third_panel_and_bound():
+    third_panel()
+    flat_once()
+
+
+def most_below():
+    below = {row["norms"]: np.mean(np.array(row["sheets"]) < row["bound"]) for row in table("sheets")}
+    assert all((share > 0.5) == (norms >= 4) for norms, share in below.items())
+
+
 def as_many_folds():
     assert np.median(reached()[-1][1]) == 8 and len(reached()[-1][1]) == 32
     assert table("sheets")[-1]["norms"] - 1 == 5
@@ -225,7 +235,7 @@ def five_folds():
 
 
 def without_s2():
-    found = stop("strands", "One ellipse not moved down")
+    found = stop("strands", "The second ellipse not moved down")
     assert found.params["s2"] == 0 and found.progress == 10
     assert sheets_after(**found.params) == 4
 
@@ -285,8 +295,9 @@ CLAIMS = {
     "For each network, strands are counted in at least 28,000 directions, those of random inputs;": inputs_drawn,
     "They are for $\\varepsilon = 0$": without_eps,
     r"The networks were trained with $\varepsilon = 0.001$. Setting $\varepsilon = 0$ changes the answers little: 102 of all 160 networks give each of the 200 training points the same answer as before, and no network changes more than 16 answers. Of the 69 networks that learn the spiral, 46 change none.": without_eps,
-    r"### Does the bound hold with $\varepsilon > 0$? Yes, in networks of width 3. The vectors of one direction lie on a ray, which is part of a line. A norm with $\varepsilon > 0$ and an invertible linear layer keep different points apart. So the number of strands is at most the number of points in which a line can meet the surface on which the vectors lie. - A plane has an equation of degree 1 in the coordinates $x$. A norm with $\varepsilon$ sends $x$ to $y$, and $x = \sqrt\varepsilon\, y / \sqrt{1 - \lVert y \rVert^2}$. - Put this into the equation of a surface: you get an equation for its image after the norm, with a square root. Squaring removes the root, and at most doubles the degree. The linear layers between the norms do not change the degree. - So the flat sheet becomes a part of an ellipsoid, of degree 2. Before the last of six norms, the surface has degree 32 at most. - A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So the last norm sends at most 32 points to one direction.": degree_doubles,
-    "The third panel is about networks of width 3 that were trained on a spiral. Across: the number of norms of a network. Upwards: its largest number of strands in any direction. A longer grey bar means that more networks have this value. The bound is drawn as well: the first norm of these networks gets a flat sheet, which it cannot fold, and each further norm at most doubles the strands.": third_panel,
+    r"### Does the bound hold with $\varepsilon > 0$? Yes, in networks of width 3. Before the last norm, the sheet has become a surface. A norm with $\varepsilon > 0$ and an invertible linear layer keep different points apart, so each strand in a direction has a point of its own where a ray in this direction meets the surface. A ray is part of a line. So we count how often a line can meet the surface. - A plane has an equation of degree 1 in the coordinates $x$. A norm with $\varepsilon$ sends $x$ to $y$, and $x = \sqrt\varepsilon\, y / \sqrt{1 - \lVert y \rVert^2}$. - Put this into the equation of a surface: you get an equation for its image after the norm, with a square root. Squaring removes the root, and at most doubles the degree. The linear layers between the norms do not change the degree. - So the flat sheet becomes a part of an ellipsoid, of degree 2. Before the last of six norms, the surface has degree 32 at most. - A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So, unless a ray lies in the surface, the last norm sends at most 32 points to its direction.": degree_doubles,
+    "The third panel is about networks of width 3 that were trained on a spiral. Across: the number of norms of a network. Upwards: its largest number of strands in any direction. A longer grey bar means that more networks have this value. The bound is drawn as well: the first norm of these networks gets a flat sheet, which it cannot fold, and each further norm at most doubles the strands.": third_panel_and_bound,
+    "**Most trained networks with four or more norms stay below it, too.**": most_below,
     "Those with six norms, of which the first cannot fold, reach 8 strands (median of 32).": as_many_folds,
     "There are two dimensions and five layers, each followed by a norm. The norms lay pieces of a circle on one another. Drag": five_layers,
     "**Each norm at most doubles the strands, so five norms make at most 32.** A ray from the origin meets an ellipse at most twice, and the norm sends both places to one.": at_most_32,

@@ -1,4 +1,4 @@
-"""Train language models with several heads, and measure the cost of shuffles, for `shuffle` and `heads`.
+"""Train language models with several heads, and measure the cost of shuffles, for the scene `shuffle`.
 
 A shuffle permutes the axes (coordinates) of an activation inside attention: it swaps random pairs of them.
 """

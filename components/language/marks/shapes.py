@@ -325,7 +325,7 @@ class Labels(Mark):
     """The cloud's labels (`Cloud.labels`), each written at its point.
 
     Between two stages, labels that disappear fade out in the first half of the way, and labels that appear
-    fade in during the second half. So two labels at one place are never written over each other.
+    fade in during the second half. So a label that replaces another at its place is never written over it.
     """
 
     draws = "labels"

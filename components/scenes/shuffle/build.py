@@ -191,7 +191,10 @@ def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
 
 
 def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
-    """The mean cost of each model's shuffles of a `kind` (such as "across" heads) at a `place`."""
+    """For each model the mean cost of its shuffles of a `kind` (such as "across" heads) at a `place`.
+
+    measure: the cost, a key of MEASURES.
+    """
     return np.array([row[f"{kind}_{measure}"][0] for row in rows if row["place"] == place])
 
 

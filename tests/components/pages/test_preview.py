@@ -26,7 +26,7 @@ WANTED |= {"og:image:width", "og:image:height", "twitter:card"}
 
 
 class Tags(HTMLParser):
-    """The meta elements of a page, as a crawler reads them, each once."""
+    """The meta elements in the part of a page that a crawler reads; fails if one occurs twice."""
 
     def __init__(self, page):
         super().__init__()

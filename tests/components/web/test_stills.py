@@ -55,8 +55,9 @@ def test_a_picture_is_drawn_once(client, drawings):
 
 
 def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
-    """Simultaneous requests for one picture wait for the first; once most were refused, and images do not
-    retry.
+    """Simultaneous requests for one picture wait for the first, and none is refused.
+
+    A browser does not ask again for an image that was refused.
     """
     server, drawn, may, draw = create_app().server, [], threading.Event(), still.svg
 

@@ -1,4 +1,7 @@
-"""Which modules write a norm's input, from hooks on the modules that are known to write."""
+"""A second measurement of how much each module writes to a norm's input, to test the recorder's.
+
+It hooks the modules that are known to write in each architecture.
+"""
 
 import numpy as np
 import pytest
