@@ -153,7 +153,10 @@ class Of:
         return self.source.parameters
 
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
-        """The matrix at these parameters, in the library, dtype and device of x; by default of the points."""
+        """The points of the source at `stage`, as a matrix, for these parameters.
+
+        It has the library, dtype and device of x; without x, those of the points.
+        """
         points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
         points = points if x is None else like(points, x)
         return points.mT if self.transposed else points

@@ -54,7 +54,7 @@ def reachable(scene):
 
 
 def ends(parameter):
-    """The smallest and the largest value of a parameter, and 0 if its slider is logarithmic."""
+    """A parameter's smallest and largest value, and 0 if its slider is logarithmic; without its default."""
     return {parameter.min, parameter.max, *([0.0] if parameter.scale == "log" else [])} - {parameter.value}
 
 

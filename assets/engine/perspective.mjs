@@ -18,8 +18,8 @@ export const IDENTITY_ZOOM = [1];
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
 /** The zoom that one entry of `wider` causes at a stage. Between its stops the zoom is interpolated linearly
- * (in the logarithm of the value if `log`); beyond them it is constant. @param {Wider} wider
- * @param {number} stage @param {Record<string, number>} params */
+ * in the product of the parameters (in its logarithm if `log`); beyond them it is constant.
+ * @param {Wider} wider @param {number} stage @param {Record<string, number>} params */
 function pushed({ parameters, log, stops, zooms }, stage, params) {
   const value = parameters.reduce((product, name) => product * params[name], 1);
   const k = Math.max(

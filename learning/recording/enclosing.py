@@ -53,10 +53,10 @@ class Enclosing:
     def vectors(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
         """For each input vector of the norm at `path`: whether it is `real`, its `token` and its `position`.
 
-        `real` is False for padding. Each comes from the nearest enclosing module with an argument of fitting
-        shape; without one, `real` and `token` are None, and positions are counted from 0. Where a key–value
-        cache holds earlier tokens, or the mask covers them, positions are counted on from these. lead: the
-        vectors' shape without the axis of coordinates.
+        `real` is False for padding. Each of the three is an array with one value per vector, from an argument
+        of fitting shape of the nearest enclosing module that has one. Without such an argument, `real` and
+        `token` are None, and positions are counted from 0, or from the number of earlier tokens if there is a
+        key–value cache or a longer mask. lead: the vectors' shape without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None, "position": None}
         axis, start = min(1, len(lead) - 1), None

@@ -21,7 +21,7 @@ def node():
 
 
 def eye(azimuth, height, far=1.0):
-    """A camera position at an angle from the first axis to the second, and an elevation, in degrees."""
+    """A camera position: azimuth (from the first axis to the second) and elevation in degrees, distance."""
     a, h = np.radians([azimuth, height])
     return (far * np.array([np.cos(a) * np.cos(h), np.sin(a) * np.cos(h), np.sin(h)])).tolist()
 

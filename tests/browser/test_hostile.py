@@ -164,7 +164,7 @@ def test_what_was_wrong_is_said_however_long_the_figure_takes(new_page):
     ],
 )
 def test_a_module_that_is_blocked_is_told(new_page, module, link):
-    """A page reports a blocked module, even one that only training needs, while the rest works."""
+    """A page reports a module that is blocked, even one that only training needs."""
     page = new_page()
     page.route(f"**/assets/*/{module}.mjs", lambda route: route.abort())
     page.goto(link)

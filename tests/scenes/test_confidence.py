@@ -1,4 +1,4 @@
-"""The ceiling that the last norm sets, temperature in W's null space, and the text about them."""
+"""The scene `confidence`: the largest probability that a last norm allows, and pushes into W's null space."""
 
 import numpy as np
 import pytest

@@ -253,7 +253,7 @@ def a_step_where_you_want_it():
 def what_a_fold_tells():
     """The activation curve is lowest at −1/t, and only a large shift t lets one threshold find extreme days.
 
-    Large means well above 1, or above the factor a. The accuracy of the best threshold is compared before
+    Large means well above 1 or, with a factor a, well above a. The accuracy of the best threshold is compared before
     and after the layer.
     """
     x = np.linspace(-1, 1, 2001)

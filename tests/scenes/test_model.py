@@ -560,7 +560,7 @@ def the_massive():
 
 
 def the_turn():
-    """The table's turn of the first norm is the angle between its outputs with and without centring."""
+    """The column `turn` of the table is the median angle between a norm's outputs with and without centring."""
     blocks, weights = stream()
     x = blocks[0].stream.reshape(-1, 4)
     gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))

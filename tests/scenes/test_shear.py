@@ -267,7 +267,7 @@ CLAIMS = {
     r"An affine map of the plane that fixes all points of a circle fixes every point. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,
     r"An ellipse: the circle, stretched along $x$ by the factor $\sqrt{1 + s^2}$. The shadow consists of all $(x + s z, y)$ with $x^2 + y^2 + z^2 = r^2$. At a given $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$.": the_outline,
     "The blue half has gone one way, the pink half the other. Both shadows still cover the grey circle, and each reaches beyond it on its own side.": both_cover_the_circle,
-    "At the right the arcs turn back over each other. Of two points of one arc, the one that was further to the right can now have its shadow further to the left.": back_over_each_other,
+    "At the right the arcs turn back over each other. Of two points of one horizontal line, the one that was further to the right can now have its shadow further to the left.": back_over_each_other,
     "Normalising brings every point back to distance $r$: the shape is a sphere again. Of its circles of longitude and latitude only two are where they were: the equator, and the circle in the plane $y = 0$. Compare the red point's numbers before and after.": whole_again,
     "Now the shift in $z$ depends on $x$. The light falls along $x$, so the shadow stands on a wall and shows $z$ against $y$.": the_same_map,
 }

@@ -38,8 +38,8 @@ def soft_heads() -> None:
                       ordinary separate heads, is the baseline
     surface           a model with this norm before attention (see `surface_of`), trained on a short text,
                       which it learns by heart, so that regularisation matters
-    trained, layer    the numbers `said` and `most` of `regions` for this layer of the baseline, before or
-                      after training
+    trained, layer    the baseline, before or after training: what the function `regions` measures in this
+                      layer (its numbers `said` and `most`)
 
     Rows of the first two kinds have the numbers of `measured_losses`. For the first seed, the models with
     SHIPPED_WINDOWS are written to films/.

@@ -83,7 +83,7 @@ class Layers:
 
 
 def files(choices: Choices) -> Sequence[File]:
-    """The stored training of the chosen network and the table of all trainings, for trained weights.
+    """For trained weights: the stored training of the chosen network, and the table of all trainings.
 
     For other weights there are no files.
     """

@@ -312,7 +312,7 @@ def test_a_tensor_converts_alone_from_originals():
 
 
 def tied_pair():
-    """Two Linears that share one weight tensor, and the names of their parameters."""
+    """Two Linears that share one weight tensor, and for each parameter the first name of its tensor."""
     pair = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     pair[1].weight = pair[0].weight
     return pair, {"0.weight": "0.weight", "1.weight": "0.weight", "0.bias": "0.bias", "1.bias": "1.bias"}
