@@ -130,7 +130,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
 
 
 def errors(x: Array, y: Array) -> Array:
-    """The relative error ‖y − LayerNorm(x)‖/√d of each result y, whose input is x: (…, N).
+    """The relative errors ‖y − LayerNorm(x)‖/√d of results y (…, N, d) for inputs x; shape (…, N).
 
     The divisor √d is the length of LayerNorm(x). Here LayerNorm has ε = 0 and neither gain nor shift.
     """

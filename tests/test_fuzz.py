@@ -61,9 +61,9 @@ def escaped(text):
     return quote(text.encode("utf-8", "surrogatepass"), safe="")
 
 
-@cache  # to make it takes longer than to draw from it
+@cache  # making the strategy takes longer than drawing from it
 def queries(slug):
-    """Queries with a few names, mostly known ones, some twice, with valid and other values."""
+    """A Hypothesis strategy of queries: a few names, mostly known ones, some twice, with any values."""
     names = st.sampled_from(known_names(slug)) | VALUES
     pairs = st.lists(st.tuples(names, VALUES | options(slug)), max_size=5)
     return pairs.map(lambda each: "&".join(f"{escaped(name)}={escaped(value)}" for name, value in each))

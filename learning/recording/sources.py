@@ -1,4 +1,4 @@
-"""Attribution of a norm's input: the share of each module in the input's mean and in its top dimension.
+"""Columns of a report: which kinds of modules write the mean and the top dimension of a norm's input.
 
 The top dimension is the one with most energy, the sum of the squares of its coordinates. A residual stream is
 the sum of the embedding and the outputs of attention and MLPs. So the mean of a norm's input is the sum of

@@ -164,10 +164,11 @@ def _massive(rows: Sequence[TableRow]) -> Finding:
 
 
 def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Finding:
-    """Finding: could centring be dropped, or, in a model without it (`centre` is False), would it matter?
+    """The finding on centring: could it be left out, or (if `centre` is False) would adding it matter?
 
-    The answer is the measured effect on the model's predictions or outputs. If none was measured, it is how
-    many norms have a mean smaller than that of random vectors.
+    The answer is the measured effect on the model's predictions or outputs; `together` is as in `verdict`. If
+    no effect was measured, the answer counts the norms `asked` whose vectors have less energy along 𝟏 than
+    random ones.
     """
     question = "Could the centring be left out?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]

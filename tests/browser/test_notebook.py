@@ -153,7 +153,7 @@ def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_pat
 
 
 def as_page(book, browser, folder):
-    """The pictures visible without a network in the page that nbconvert makes of a notebook."""
+    """Width and alternative text of the pictures in nbconvert's page of a notebook, without a network."""
     from nbconvert import HTMLExporter
 
     html, _ = HTMLExporter().from_notebook_node(book)

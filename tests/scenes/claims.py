@@ -24,7 +24,7 @@ UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers 
 
 @cache
 def text(slug: str) -> str:
-    """The whole text of a scene, with every run of white space replaced by one space."""
+    """The text of a scene without its lines `@ …` and numbers of list items, with single spaces as white space."""
     path = Path(components.scenes.__path__[0]) / slug / "text.md"
     return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
 

@@ -132,7 +132,7 @@ def test_scores_of_trained_models():
             (float(np.median(np.concatenate(atlas.heads("smollm2", column)))), words)
             for column, words in (("later", "0.963"), ("undivided", "0.927"))
         ],
-        text="without the first token the correlation is {}; if the norm did not divide, it would still be {}.",
+        text="than the others: the correlation is {}, and would still be {} if the norm did not divide.",
     )
     spread = np.concatenate([np.concatenate(atlas.heads(name, "spread")) for name in atlas.NAMES])
     assert len(spread) == 502
@@ -168,7 +168,7 @@ def test_scores_of_trained_models():
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
             test_drift.the_division,
-            "In layer 2 a path has the length 1.0 after the centring; after the division, gain and shift, as attention reads the vectors, it has 1.3. In layers 3 and 4 it has 1.2 and then 1.1",
+            "In layer 2 a path has the length 1.0 after the centring, and the length 1.3 after the division, gain and shift, as attention reads the vectors. In each of the layers 3 and 4 the two lengths are 1.2 and 1.1",
         ),
         (
             test_drift.after_ten_windows,

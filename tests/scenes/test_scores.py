@@ -113,7 +113,7 @@ def test_pairs_have_their_exact_laws(d):
 @SHARED
 @pytest.mark.parametrize("d", [1, 2, 8, 64])
 def test_the_exact_variance_is_that_of_many_pairs(d, shared):
-    """For the recipe's own pairs and for others, within their sampling error."""
+    """The formula for the variance of q·k agrees with 20,000 random pairs, to within a tenth."""
     rng, rho = np.random.default_rng(1), 0.4
     turned, g = rng.standard_normal((2, 20_000, d)), rng.standard_normal((2, 20_000))
     q, k = (whole(turned[i], g[i], d, shared, rho) for i in (0, 1))

@@ -270,7 +270,7 @@ CLAIMS = {
     r"With $\varepsilon = 0.1$ the cliff at the origin is rounded. In the second panel the points leave the brown line, which shows the formula with $\varepsilon = 0$.": rounded,
     "Where on the floor is the height 0? On the whole $y$ axis, where $x = 0$.": height_zero,
     r"Why does the curve of the fold reach 1 at both ends when $t > 1$ and $\varepsilon = 0$? Both ends of the circle, $(1 + t, 0)$ and $(-1 + t, 0)$, then lie on the right half of the $x$ axis. There $y = 0$ and $x > 0$, so the height is $x / |x| = 1$.": the_dip,
-    r"Without an $\varepsilon$, a line that misses the origin by $h = 0.3$ gives a curve. Which $\varepsilon$ gives $u_\varepsilon$ of one number the same curve? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
+    r"Without an $\varepsilon$, a line that misses the origin by $h = 0.3$ becomes a curve. For which $\varepsilon$ does $u_\varepsilon$ of one number have the same curve? $\varepsilon = h^2 = 0.09$, since $x/\sqrt{x^2 + 0.3^2}$ is $u_{0.09}(x)$. Its slope at 0 is $1/h \approx 3.33$.": the_same_curve,
     "Follow the coloured curve on the surface: high, down into a dip, and high again.": down_and_up,
     "The height is $x$ itself, so the surface is a plane. The second panel shows a diagonal.": a_plane,
     r"The path is a line that misses the origin by $h$. Make **h** smaller: the curve in the second panel comes closer to a step.": closer_to_a_step,

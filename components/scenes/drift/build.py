@@ -122,8 +122,8 @@ def pick(k: int) -> Row:
 class Slid:
     """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
-    stream: the residual stream (steps, letters, d). reads: the same after the layer's LayerNorm, as attention
-    reads it. gamma, beta: gain and shift of that LayerNorm.
+    stream: the residual stream (steps, letters, d). reads: the same as attention reads it, after the
+    layer's norm, or only its gain and shift. gamma, beta: this gain and shift.
     """
 
     stream: Array

@@ -87,9 +87,9 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 class Path:
     """The arguments of the step `Orbit` that computes an optimiser's path by repeating `step`.
 
-    points: the points of the cloud, as `Orbit` needs them. place: steps that are applied once, before the
-    orbit. step: the steps of one iteration. state: the number of coordinates that an iteration changes; the
-    others stay.
+    points: the cloud's points: the start, then for each iteration a point whose further coordinates are the
+    iteration's inputs. place: steps that are applied once, before the orbit. step: the steps of one
+    iteration. state: the number of coordinates that an iteration computes; they come first.
     """
 
     points: np.ndarray

@@ -1,4 +1,4 @@
-"""Layers, each with a norm, that fold a circle: how many strands lie in one direction."""
+"""Layers with norms fold a circle: how many pieces (strands) a ray from the origin crosses then."""
 
 from components.language.scene import Scene
 from components.scenes.strands.build import build

@@ -51,7 +51,7 @@ STEPS = tuple(
 
 
 def build(choices: Choices, found: Sequence[Found]) -> Recipe:
-    """The recipe, from the table `found` of counted shares."""
+    """The recipe, from the table `found` of the counted shares of keys that no query selects."""
     d, counted = int(choices["d"]), in_order(found)
     cells = cloud(counted)
     grid_clouds, grid = split(*numbers(cells, counted), *names())

@@ -91,7 +91,10 @@ def norms_that_centre():
 
 
 def nearly():
-    """A mean with just less than 1e-10 of the energy counts as zero; the turn of 1e-5 is measured anyway."""
+    """A mean with less than 1e-10 of the energy counts as zero, but the angle of 1e-5 is measured still.
+
+    The angle is that by which centring turns the vectors.
+    """
     x = np.random.default_rng(0).normal(size=(40, 64))
     x = x - x.mean(1, keepdims=True)
     x = x + 0.99e-5 * np.sqrt((x**2).mean(1, keepdims=True))
