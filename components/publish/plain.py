@@ -155,8 +155,8 @@ def _alone(
 def figure(state: State) -> dict[str, str | None]:
     """The state of an embedded figure for data attributes: `query`, and `controls` with the visible ones.
 
-    `controls` is None if all are visible. They are not named in `query`, because the link from the figure to
-    the page of its scene has the same query, and that page shows all controls.
+    `controls` is None if all are visible. The visible ones are not named in `query`, because the link from
+    the figure to the page of its scene has the same query, and that page shows all controls.
     """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}

@@ -223,7 +223,7 @@ CLAIMS = {
     "table.": training_begins,
     "(The theorem holds for $u_\\varepsilon$ too. LayerNorm is centring, then this division, and the linear map before $u_\\varepsilon$ can do the centring.)": centring_before_the_division,
     "With 32 points no network in the table, of up to six layers, has fitted all labels.": first_more_then_fewer,
-    "Then we trained 128 more networks of depth 4 with the settings of the table, now 32 for each set of labels, and one of them fits its labels. So for at least one of the four sets a fitting network exists, but this training rarely finds it. (A smaller learning rate and more steps find it more often: see “Does the theorem fail here?”.)": more_starts,
+    "Then we trained with more starts: 128 networks of depth 4, 32 for each set of labels instead of 8, with the settings of the table. One of them fits its labels. So for at least one of the four sets a fitting network exists, but this training rarely finds it. (A smaller learning rate and more steps find it more often: see “Does the theorem fail here?”.)": more_starts,
     "Three points that do not lie on one line can be separated by a line, whatever their labels. Four points cannot always: "
     "in XOR, opposite corners of a square belong together.": xor_without_three_in_a_row,
     "### Sixteen random labels Four layers, sixteen points. This network has fitted them all, as 19 of the 32 in the table did": sixteen,

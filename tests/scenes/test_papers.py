@@ -132,7 +132,7 @@ def test_scores_of_trained_models():
             (float(np.median(np.concatenate(atlas.heads("smollm2", column)))), words)
             for column, words in (("later", "0.963"), ("undivided", "0.927"))
         ],
-        text="than the others: the correlation is {}, and would still be {} if the norm did not divide.",
+        text="without it the correlation is {}, and would still be {} if the norm did not divide.",
     )
     spread = np.concatenate([np.concatenate(atlas.heads(name, "spread")) for name in atlas.NAMES])
     assert len(spread) == 502

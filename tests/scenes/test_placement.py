@@ -386,7 +386,7 @@ CLAIMS = {
     "it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end, and its gradient with respect to all 16 tokens": of_all_tokens,
-    "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. So, although the last token's own part is tiny, this gradient is not short: it is 1.25 times as long as the gradient of $f$ with respect to the last token at the end (medians of 20 seeds).": of_all_tokens,
+    "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. Although the last token's own part is tiny, this gradient is not short: it is 1.25 times as long as the gradient of $f$ with respect to the last token at the end (medians of 20 seeds).": of_all_tokens,
     "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018.": of_the_depth_scene,
     "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8 (attention has a single head here). Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,

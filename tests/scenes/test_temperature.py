@@ -276,7 +276,7 @@ CLAIMS = {
     "Each day belongs to one of two classes.": two_answers,
     "On a thermometer the extremes are two heaps, with the typical days between them. One threshold can cut off only one heap. So the best threshold classifies 79.5 % of the days correctly (the first year shown).": one_of_two_heaps,
     r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
-    r"The left half of the circle is folded onto the right half.": left_onto_right,
+    "The left part of the circle is folded onto the right part.": left_onto_right,
     "Now one threshold finds both heaps, if $a$ is well below $t$. With $t = 1$ it classifies 98.1 % of the days correctly for $a = 0.3$, but for $a = 0.9$ no more than before the layer (the first year shown).": well_below,
     "To end as far right as a hot day, a cold day must be farther from the mean of the year. If both days are far from this mean, the cold day must be $(t + a)/(t - a)$ times as far from it as the hot day. For $t = 1$ this factor is 3 with $a = 0.5$, and about 1.9 with $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,

@@ -91,7 +91,7 @@ def norms_that_centre():
 
 
 def nearly():
-    """A mean with less than 1e-10 of the energy counts as zero, but the angle of 1e-5 is measured still.
+    """A mean with less than 1e-10 of the energy counts as zero, but the angle of 1e-5 is still measured.
 
     The angle is that by which centring turns the vectors.
     """
