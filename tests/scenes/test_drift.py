@@ -367,7 +367,7 @@ def farther_apart():
 
 
 CLAIMS = {
-    "In the picture this is the spread of its 16 letters. The table uses the letters of six passages, whose spread at **x** is larger. So": farther_apart,
+    "In the picture it is that of the 16 letters; in the table, that of the letters of six passages, which is larger at **x**. So": farther_apart,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -392,7 +392,7 @@ CLAIMS = {
     "In a window of 64": along_one,
     "less than a tenth": fall,
     "about half": fall,
-    "The path was 11.1 spreads long, and now it is 0.8 (medians, in the table). The unit has become smaller, too, so in one unit even less is left.": fall,
+    "The path was 11.1 spreads long, and now it is 0.8 (medians, in the table). The unit has become smaller, too; measured in the same unit, even less is left.": fall,
     "In layer 2 letters have read one another.": sphere,
     "Without their height their paths are 1.0 spreads long.": sphere,
     "a tenth of that": sphere,
