@@ -387,7 +387,7 @@ CLAIMS = {
     "In a window of 64 the paths are as long or longer without a norm: compare the rows “what attention reads” under “The answer”. In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
     r"Two vectors taken at random are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
     "Models without a norm do not guess worse.": without_norms,
-    "On texts that no model has learned from, the median loss of 5 models is 2.53 nats without a norm, 2.62 with LayerNorm and 2.60 with centring alone. Perhaps centring costs one of only four numbers": without_norms,
+    "On texts that no model has learned from, the median loss of 5 models is 2.53 nats without a norm, 2.62 with LayerNorm and 2.60 with centring alone. The reason may be that centring takes one of only four numbers": without_norms,
     "Since the last letter of the phrase came in, 24 more letters have been read.": trembling,
     "In a window of 64": along_one,
     "less than a tenth": fall,
