@@ -11,8 +11,10 @@ def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     The pairs in `Scene.moved` are left out, and so are choices of `scene` that the other scene does not
     have, also in the list `controls`. The rest of the query is kept in its order.
     """
+    if not scene.moved:
+        return None
     pairs = [(part, *(parse_qsl(part, keep_blank_values=True) or [("", "")])[0]) for part in query.split("&")]
-    places = [scene.moved[pair] for _, *named in pairs if (pair := (named[0], named[1])) in scene.moved]
+    places = [scene.moved[name, value] for _, name, value in pairs if (name, value) in scene.moved]
     slug = next((place for place in places if place != scene.slug), scene.slug)
     former = {name for name, _ in scene.moved} | {choice.name for choice in scene.choices}
     gone = former - {"tour", *(choice.name for choice in scenes()[slug].choices)}
@@ -20,9 +22,8 @@ def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     for part, name, value in pairs:
         if scene.moved.get((name, value)) == slug or (slug != scene.slug and name in gone):
             continue
-        controls = [each for each in value.split(",") if each not in gone]
-        if name == "controls" and len(controls) < len(value.split(",")):
-            part = urlencode({name: ",".join(controls) or "0"}, safe=",")
+        if name == "controls" and not gone.isdisjoint(controls := value.split(",")):
+            part = urlencode({name: ",".join(each for each in controls if each not in gone) or "0"}, safe=",")
         kept.append(part)
     new = "&".join(kept)
     return None if (slug, new) == (scene.slug, query) else (slug, new)

@@ -110,8 +110,11 @@ def test_a_push_into_the_null_space_and_a_constant():
     np.testing.assert_allclose(constant[:, 3:6], still[:, 3:6], atol=1e-12)
     change = np.abs(still[:, 3:6] - kept[:, 3:6]).max(1)
     rms = np.sqrt(np.mean(TOKENS**2, axis=1))
-    papers_say((np.median(change), "0.088"), text="The median of these changes is {}")
-    papers_say((change.max(), "0.323"), text="the largest is {}.")
+    papers_say(
+        (np.median(change), "0.088"),
+        (change.max(), "0.323"),
+        text="The median of these changes is {}, the largest is {}.",
+    )
     papers_say((rms.min(), "0.17"), (rms.max(), "2.22"), text="of the tokens, which lie between {} and {}.)")
 
 
