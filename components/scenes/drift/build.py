@@ -63,7 +63,7 @@ def text(data: bytes) -> str:
 
 def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Found, words: str) -> Recipe:
     shape, weights = model
-    slid = slide(choices, shape, weights, words)
+    slid = slide(choices, shape, weights, table, words)
     drawn, clouds = slid.clouds(shape)
     guides, scenery = split(*around(drawn, before=0.05))
     stops = np.arange(len(slid.stream), dtype=float)
@@ -123,11 +123,13 @@ class Slid:
     """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
     stream: the residual stream (steps, letters, d). reads: the same as attention reads it, after the
-    layer's norm, or only its gain and shift. gamma, beta: this gain and shift.
+    layer's norm, or only its gain and shift. spreads: for each of PART_LABELS, the root mean square distance
+    of the vectors of many letters from their mean. gamma, beta: the gain and shift.
     """
 
     stream: Array
     reads: Array
+    spreads: Array
     gamma: Array
     beta: Array
 
@@ -145,10 +147,10 @@ class Slid:
 
         The first is the step. Then, for the stream, the centred stream and what attention reads
         (PART_LABELS), come the distances from the vector at the first step, and last the lengths of the paths
-        so far. Distances and paths are divided by the `spread` of the vectors that they are about.
+        so far. Distances and paths are divided by the spread of the vectors that they are about.
         """
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
-        looks = [x / spread(x) for x in self.looks]
+        looks = [x / spread for x, spread in zip(self.looks, self.spreads, strict=True)]
         far = [np.linalg.norm(x - x[0], axis=-1) for x in looks]
         gone = [
             np.pad(np.linalg.norm(np.diff(x, axis=0), axis=-1).cumsum(0), ((1, 0), (0, 0))) for x in looks
@@ -177,10 +179,10 @@ class Slid:
         ]
 
 
-def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: str) -> Slid:
+def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], table: Found, words: str) -> Slid:
     """The vectors of the letters of PHRASE at the input of the chosen layer, as the window slides.
 
-    `words` is the text over which it slides.
+    `words` is the text over which it slides; `table` has the spreads of the letters of six passages.
     """
     window, layer = int(choices["window"]), int(choices["layer"]) - 1
     start = words.index(PHRASE) + len(PHRASE) - window
@@ -191,7 +193,10 @@ def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], words: s
     norm = layer_norm_of if shape.normed else gain_and_shift
     reads = norm(weights, f"h.{layer}.ln_1", stream, scaled=shape.scaled)
     gamma, beta = (weights[f"h.{layer}.ln_1.{part}"] for part in ("weight", "bias"))
-    return Slid(stream, reads, gamma, beta)
+    kind = "places" if choices["kind"] == "kept" else choices["kind"]
+    first = next(row for row in table if row["model"] == choices["model"])
+    spreads = [first[kind][choices["window"]][part]["spread"][layer] for part in PART_LABELS]
+    return Slid(stream, reads, np.array(spreads), gamma, beta)
 
 
 def tracked(x: Array) -> Affine:
@@ -201,12 +206,6 @@ def tracked(x: Array) -> Affine:
     """
     each = np.swapaxes(x, 1, 2).astype(np.float32)
     return Affine(Entries(np.zeros(each.shape[1:]), tracks={"slide": Track(np.arange(len(x)), each)}))
-
-
-def spread(x: Array) -> float:
-    """The root mean square distance of the vectors `x`, at all steps, from their common mean."""
-    every = x.reshape(-1, x.shape[-1])
-    return float(np.sqrt(((every - every.mean(0)) ** 2).sum(-1).mean()))
 
 
 # --- the views

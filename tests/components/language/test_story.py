@@ -53,7 +53,7 @@ SAME = {
         "spiral",
         "The marked points contribute 19 % of the fall",
     ),
-    "In other runs, with 3 seeds, the speed came with the length of the values": (
+    "In other runs without centring (3 seeds), training was slow where the values": (
         "majority",
         "Short values make the training slow; short keys and queries do not (median of 3 seeds",
     ),
