@@ -124,9 +124,9 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """One value for each vector of an array (*lead, d), flattened, from the values `said` (batch or 1, n).
+    """Broadcast values of n positions, `said` (batch or 1, n), to all vectors of an array (*lead, d); flatten.
 
-    The n values belong to the positions along `axis`; they are the same for all other axes but the batch.
+    The positions are those along `axis`. Along all other axes but the first, the batch, values are repeated.
     """
     if len(lead) < 2:
         return said.reshape(-1)

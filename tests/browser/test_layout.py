@@ -84,7 +84,7 @@ def test_on_a_telephone_no_label_touches_a_ring(kept):
 
 
 def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
-    """In the chart of `shuffle`, titles beside marks would look like names of its rows (`View.beside`)."""
+    """`View.beside=False` keeps titles in the legend: beside marks of `shuffle` they would look like rows."""
     resize(kept, DESK)
     visit(kept, "/shuffle")
     rest(kept, "p.panels[0].gd.parentElement.querySelector('.legend li')")

@@ -253,7 +253,7 @@ def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
 def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
     """In half precision, the norm's error is at most PyTorch's, since it is computed in float32.
 
-    The sum of 65,536 ones exceeds the largest float16.
+    With d = 100,000 and a mean of 1, the sum of the coordinates exceeds the largest float16.
     """
     x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
     want, theirs = exact(x) + 1, functional.layer_norm(x, (d,), gamma, beta)

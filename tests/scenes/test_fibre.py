@@ -1,4 +1,4 @@
-"""What LayerNorm forgets: each half-plane goes to one point; Π is a projection."""
+"""Tests of the scene `fibre`: LayerNorm sends each half-plane to one point; its centring Π is a projection."""
 
 from fractions import Fraction
 

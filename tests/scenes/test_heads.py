@@ -387,7 +387,7 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def only_together():
-    """What a head sees fills an ellipsoid; with all heads, a point has length 2."""
+    """The part of a point that one head sees fills an ellipsoid; the whole point lies on a sphere of radius 2."""
     semi_axes()
     in_general()
     on_the_sphere()

@@ -129,9 +129,9 @@ def the_fold():
 
 
 def an_arc():
-    """In all networks for XOR, the first linear layer maps the plane almost to a line beside the origin.
+    """In all networks for XOR, the first linear layer maps the plane nearly to a line that misses the origin.
 
-    After u_ε the sheet is an arc, along which the prediction changes twice.
+    u_ε bends this line to an arc, along which the prediction changes twice.
     """
     film = shipped("xor")
     for seed in range(film.seeds):

@@ -173,7 +173,7 @@ def to_the_pole():
 
 
 def collapse():
-    """Of vectors with one q: cosines, differences, and what LayerNorm makes of RMSNorm's outputs."""
+    """For vectors of one q: cosines and differences of RMSNorm's outputs; LayerNorm of RMSNorm is LayerNorm."""
     for q in (2.0, 5.0):
         x = of_one_q(q)
         left, right = layer_norm(x, eps=0), rms_norm(x, eps=0)
@@ -259,7 +259,7 @@ def which_tells_more():
 
 
 def only_centred_parts():
-    """Of sums of vectors whose mean is 0, both norms give the same."""
+    """RMSNorm and LayerNorm agree on sums of vectors whose mean is 0."""
     x = sum(center(np.random.default_rng(seed).standard_normal((50, 8))) for seed in range(6))
     np.testing.assert_allclose(rms_norm(x, eps=0), layer_norm(x, eps=0), atol=EXACT)
 

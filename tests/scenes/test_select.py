@@ -402,7 +402,7 @@ def keys_of_trained_models():
 
 
 def copies_with_a_position():
-    """In two models, the keys that never win at the first norm are copies: same token, same position.
+    """In two models, the keys that no query selects at the first norm are copies: same token, same position.
 
     The tokens of each text are recorded, so it is known which of the 60 keys have a copy.
     """

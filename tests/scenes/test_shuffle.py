@@ -167,7 +167,7 @@ def within_one():
 
 
 def dots_and_ticks():
-    """In the first layer, the picture has 100 dots for each place and kind, and five ticks."""
+    """In the first layer, each place and kind of shuffle has 100 dots, and a tick for each of five models."""
     recipe = recipe_of(SCENE)
     how_it_was_done()
     for name in ("trained", "untrained"):

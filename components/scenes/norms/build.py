@@ -156,7 +156,7 @@ def apply(norm: str, x: np.ndarray) -> np.ndarray:
 
 
 def surface(norm: str, d: int) -> str:
-    """Where the points land: a surface such as "a sphere" or "a torus", or "8 points", "inside a cube"."""
+    """The set in which a norm's output vectors lie, in words, such as "a sphere" or "8 points"."""
     k = blocks(norm, d)
     sphere = d // k - 1 - NORMS[norm].centered
     if not NORMS[norm].sphere:

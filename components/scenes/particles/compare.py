@@ -126,9 +126,9 @@ def shared(d: int, values: np.ndarray) -> Pipeline:
 
 
 def layer(d: int) -> Pipeline:
-    """One layer: a token x becomes (x + a/2)/‖x + a/2‖, where `a` is what the layer adds to it.
+    """Pipeline of one layer: half of its update a is added to the token x, giving (x + a/2)/‖x + a/2‖.
 
-    A point has 2d + 6 numbers: x, then `a`, then others. All but x stay as they are.
+    A point consists of x, a and six other numbers, 2d + 6 in all. The pipeline changes x only.
     """
     add = np.eye(2 * d + 6)
     add[:d, d : 2 * d] = np.eye(d) / 2
