@@ -124,7 +124,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Broadcast values of n positions, `said` (batch or 1, n), to all vectors of an array (*lead, d); flatten.
+    """Broadcast values of positions, `said` (batch or 1, n), to all vectors of an array (*lead, d); flatten.
 
     The positions are those along `axis`. Along all other axes but the first, the batch, values are repeated.
     """

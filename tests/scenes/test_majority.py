@@ -194,7 +194,9 @@ def the_slow_losses():
     assert loss("short", "slow") > 1.5 * max(
         loss(norm, "slow") for norm in ("layer_norm", "rms_norm", "none")
     )
-    assert steps_to("rms_norm", "slow", 50) < steps_to("short", "slow", 50) / 1.5
+    for rate in RATES:
+        short, full, own = (steps_to(norm, rate, 50) for norm in ("short", "rms_norm", "layer_norm"))
+        assert short > 2 * own and full == pytest.approx(own, rel=0.05)
     assert all(TABLE[norm, "slow"]["lr"] == 0.001 for norm in NORMS)
 
 
@@ -426,7 +428,7 @@ def the_other_norm():
 def as_long():
     state = stop("majority", "The same at full length")
     assert state.choices["norm"] == "rms_norm"
-    assert loss("rms_norm", "slow") < 1.1 * loss("layer_norm", "slow")
+    assert loss("rms_norm", "slow") <= loss("layer_norm", "slow")
     assert angle("rms_norm", "slow") > mean_query_angle(shipped("majority_rms_norm_slow"))[:, 0].mean() - 10
 
 
@@ -534,12 +536,12 @@ CLAIMS = {
     f"| norm before attention | loss | | --- | --- | | LayerNorm | {loss('layer_norm', 'slow'):.3f} | "
     f"| no projection, length $1/\\sqrt d$ (theirs) | {loss('short', 'slow'):.3f} | "
     f"| no projection, length $\\sqrt d$ | {loss('rms_norm', 'slow'):.3f} | | none | {loss('none', 'slow'):.3f} | "
-    "Their norm is slower than LayerNorm, as they say; the same norm at full length is not.": the_slow_losses,
+    "Their norm is slower than LayerNorm, as they say: it takes more than twice as many steps until half of the tokens get the right answer, with either rate. The same norm at full length takes about as many as LayerNorm.": the_slow_losses,
     "but no clear lead is left.": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "a Wilcoxon test, which compares the two norms seed by seed over the ten seeds, gives $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
     "with the learning rate 0.001 and 64 sequences a step. The table has the number of steps until half of the tokens gave the right answer (median of 3 seeds): | short vectors | steps | | --- | --- | | none | 464 | | keys and queries | 460 | | values | 950 | | all | 1,070 |": which_length,
-    "Short values make the training slow; short keys and queries do not (median of 3 seeds": which_length,
+    "Short values make the training slower; short keys and queries do not (median of 3 seeds": which_length,
     f"With the learning rate 0.01 the mean angle of the queries to 𝟏 ends at {angle('rms_norm', 'fast'):.0f}° with "
     f"*no projection, length $\\sqrt d$* and at {angle('none', 'fast'):.0f}° with *none* (median of 10 seeds).": the_angles,
     f"with the learning rate 0.01 at a mean angle of {angle('layer_norm', 'fast'):.0f}° to the line along 𝟏 "
@@ -560,6 +562,6 @@ CLAIMS = {
     "leads by at least 6 tokens": our_setup,
     "The mean angle of the queries to 𝟏 has gone down, because the part at right angles to 𝟏 has shrunk more than the part along it. What is left of the part at right angles is too short to matter: look at the flat lines in the graph.": even_shares,
     "Its median over the seeds is the highest of the four norms, far above LayerNorm's.": the_other_norm,
-    "The loss falls at least as fast as with LayerNorm, and the angle to 𝟏 is hardly different from that before training.": as_long,
+    "Its loss ends no higher than LayerNorm's (medians), and the angle to 𝟏 is hardly different from that before training.": as_long,
     "the lines in the graph are ragged": ragged,
 }

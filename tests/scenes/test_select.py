@@ -258,6 +258,12 @@ def inside_by_epsilon():
     assert at.params["eps"] == 0.1 and 0 < counted("A little ε") < 50 and lost(at.recipe, 2, eps=0.0) == 0
 
 
+def the_lead():
+    free_from_three_on()
+    without_a_direction()
+    inside_by_epsilon()
+
+
 def zeros():
     """LayerNorm loses no key if one gain is 0, but does if two are; RMSNorm loses keys if one is."""
     for seed in SEEDS:
@@ -441,7 +447,7 @@ CLAIMS = {
     "With $d = 2$ you can drag any key; it fills or empties as it crosses the hull of the others.": carried,
     "Write the weight of $h$ as $1 / (1 + e^{L(q)})$": the_bound,
     r"\frac{1}{1 + e^{H}}": the_bound,
-    "LayerNorm (with ε = 0) puts keys on a sphere, where every key with a place of its own can win.": free_from_three_on,
+    "With ε = 0, LayerNorm moves every key to a sphere unless its coordinates are all equal, and every key there with a place of its own can win; with a positive ε some may never win.": the_lead,
     r"after **sphere** (with $\varepsilon = 0$) no key on the sphere is an average of keys in other places. Every key can win, with two exceptions: keys that share a place, and a key without a direction": free_from_three_on,
     r"a key without a direction, which stays in the middle. For LayerNorm that is a key whose coordinates are all equal. $\gamma$ stretches the sphere": without_a_direction,
     "Centring alone never helps: an average remains an average. Among many random keys, centring even increases the number of those that can never win,": centring_loses,
