@@ -407,7 +407,7 @@ CLAIMS = {
     r"The mean of $e^{β \langle x_i, x_j \rangle}$ over all pairs never falls, if all tokens attend to all and nothing is turned.": energy,
     "The last choice of **norm**, “all four, side by side”, starts the same tokens under four placements of the norm: - pre-LN normalises attention's input, - post-LN the sum of the token and attention's output,": side_by_side,
     "If there are at most 64 tokens, you can also drag them there, at the open dots": dragged,
-    r"the length grows by nearly 1 in each unit of time: at time $t$ it is nearly $1 + t$, and the token moves $1 + t$ times as slowly as with post-LN. Summed up over time, this means that at time $t$ the token is where post-LN has it at time $\log (1 + t)$": own_clock,
+    r"the length grows by nearly 1 in each unit of time: at time $t$ it is nearly $1 + t$, and the token moves $1 + t$ times as slowly as with post-LN. Summed up over time, this means that at time $t$ the token is nearly where post-LN has it at time $\log (1 + t)$": own_clock,
     "nGPT and peri-LN also stretch $a$ to length 1.": equations,
     "This makes nGPT faster than post-LN, and peri-LN faster than pre-LN: a little if attention is sharp, more if it is not.": faster,
     "We measured the time until the number of clusters is half of what it was at the start, with post-LN as the unit (20 draws of 32 tokens on the circle; median and range): | norm | β = 9 | β = 1 | | --- | --- | --- | | pre-LN | 5.0 (3.4 to 9.2) | 2.3 (1.9 to 4.0) | | peri-LN | 4.9 (3.3 to 9.0) | 1.7 (1.4 to 2.5) | | nGPT | 0.96 (0.96 to 0.97) | 0.60 (0.51 to 0.67) |": clocks,

@@ -13,7 +13,7 @@ from torch.nn import functional
 from components.scenes.placement import SCENE
 from components.scenes.placement.build import BELOW, BLOCKS, DRAWS, FINE, SHORT, SIZES, directions, distance
 from components.training.recipes import recipe_of
-from learning.placement import STEP, block, norm, scores
+from learning.placement import STEP, attention, block, mlp, norm, scores
 from learning.shipped import table
 from learning.stack import drawn
 from tests.scenes.claims import said, text
@@ -250,6 +250,20 @@ def two_steps():
     assert np.abs(values("turn", "ngpt")[:, 0] - turn).max() < 0.3
 
 
+def a_large_step():
+    """nGPT with α = 0.5: the last token's angle to its start, and the mean cosine of two tokens."""
+    ends, cosines = [], []
+    for seed in range(made.DRAWS):
+        blocks, x = drawn(made.WIDTH, BLOCKS, made.TOKENS, seed)
+        start = x = norm(x)
+        for own, branch in product(blocks, (attention, mlp)):
+            x = norm(0.5 * x + 0.5 * norm(branch(own, x)))
+        ends += [*angles_between(x[-1:], start[-1:])]
+        cosines += [*made.mean_cosine(torch.tensor(x)[None])]
+    said(np.median(ends), "89")
+    said(np.median(cosines), "1.000")
+
+
 def end_of(kind, words):
     said(row(kind)["paths"][0]["start"][-1], words)
 
@@ -314,7 +328,14 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """The number quoted from the scene `depth`: post-LN's gradient of the last token."""
+    """The number quoted from the scene `depth`: post-LN's gradient of the last token.
+
+    It is near what this scene's first 12 blocks give, without LayerNorm.
+    """
+    stream, *_ = made.run("post", False, 1)
+    end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))
+    [pulled] = torch.autograd.grad((stream[12][:, -1] * end).sum(), stream[:1])
+    assert np.median(pulled[:, -1].norm(dim=-1) / end.norm(dim=-1)) == pytest.approx(0.073, rel=0.15)
     assert "is only 0.073 times as long as the gradient with respect to the last token" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     assert len(found["gradient"]) == 12
@@ -375,11 +396,12 @@ CLAIMS = {
     "All four paths have the same weights and the same start;": sizes,
     "medians of 20 seeds; thin dotted lines": sizes,
     "it moves the token a small part α = 0.05 of the way to this output, and normalises the result. So a branch always reads a token of length 1.": small_step,
-    "With pre-LN the length grows like a root, to 5.1 after 24 blocks": root,
+    "With pre-LN the length grows roughly like the square root of the number of blocks, to 5.1 after 24 blocks": root,
     "With post-LN and with nGPT it stays 1.": unit_lengths,
     r"With peri-LN each block adds two vectors of length 1. If they were orthogonal to all vectors before, the length after $k$ blocks would be $\sqrt{1 + 2k}$; the median length stays within 4 % of this.": two_vectors,
     "So with pre-LN and peri-LN the last block turns the token less than the first. With post-LN it turns the token more. The angle by which a block turns the token (medians of 20 seeds): | norm | angle in the first block | angle in the last block | | --- | --- | --- | | pre-LN | 35° | 12° | | post-LN | 37° | 53° | | peri-LN | 53° | 11° | nGPT turns a token by about 4° in every block": angles,
     "A block moves the token twice, each time the part α = 0.05 of the way to the output of a branch. If both outputs are at right angles to the token and to each other, the block turns the token by 4.3°.": two_steps,
+    "with α = 0.5 its token would end 89° from the start, and the mean cosine of two tokens would be 1.000 (medians of 20 seeds).": a_large_step,
     "After 24 blocks: the angle to the start, and the mean cosine between two tokens (median and range of 20 seeds)": forgotten,
     "| norm | angle to the start | mean cosine of two tokens | | --- | --- | --- | | pre-LN | 77° (69 to 89) | 0.74 (0.62 to 0.84) | | post-LN | 93° (79 to 104) | 1.000 (0.990 to 1.000) | | peri-LN | 80° (70 to 93) | 0.75 (0.58 to 0.84) | | nGPT | 20° (16 to 23) | 0.04 (0.01 to 0.07) |": table_of_ends,
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
@@ -387,7 +409,7 @@ CLAIMS = {
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end, and its gradient with respect to all 16 tokens": of_all_tokens,
     "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. Although the last token's own part is tiny, this gradient is not short: it is 1.25 times as long as the gradient of $f$ with respect to the last token at the end (medians of 20 seeds).": of_all_tokens,
-    "has other numbers for post-LN, because it has 12 blocks, with LayerNorm: 0.073 in place of 0.0018.": of_the_depth_scene,
+    "has another number for post-LN, mostly because it has only 12 blocks: 0.073 in place of 0.0018.": of_the_depth_scene,
     "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8 (attention has a single head here). Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,

@@ -113,6 +113,10 @@ def no_key_is_lost():
     assert len(ROWS) == 63 and sum(row["n"] * row["sets"] for row in ROWS.values()) == 796_500
 
 
+def the_grid():
+    assert (min(KEY_COUNTS), max(KEY_COUNTS)) == (5, 500) and (min(DIMENSIONS), max(DIMENSIONS)) == (2, 16)
+
+
 def a_mean_of_100_sets():
     assert {row["sets"] for row in ROWS.values()} == {100} and films.SETS_PER_ROW == 100
 
@@ -259,6 +263,7 @@ CLAIMS = {
     r"Keys then stay a little inside the sphere, those with the smallest standard deviation $\sigma$ the most.": the_smallest_deviation,
     "Efron found this number of corners in 1965 for $d = 2$ and $d = 3$,": low_dimensions,
     "Of many random keys in few dimensions, most never get the best score, whatever the query. From three dimensions on, LayerNorm without ε lets every key win.": most_in_few_dimensions,
+    "by the number of keys (columns, 5 to 500) and of dimensions (rows, 2 to 16).": the_grid,
     "Each number is the mean of 100 sets;": a_mean_of_100_sets,
     "If $d$ is at most 4 and $n$ at most 200, a click on a cell (or the Enter key) opens the first of its 100 sets as a picture of single keys.": opens,
     "The narrow bars are two standard errors of the mean up and down": bars,

@@ -55,7 +55,7 @@ SAME = {
     ),
     "In other runs without centring (3 seeds), training was slow where the values": (
         "majority",
-        "Short values make the training slow; short keys and queries do not (median of 3 seeds",
+        "Short values make the training slower; short keys and queries do not (median of 3 seeds",
     ),
     "The loss ends at 0.182 with the length restored and still no centring, at 0.232 with LayerNorm, and at "
     "0.476 with the network that they compared it with (median of 10 seeds)": (
