@@ -22,7 +22,8 @@ RUN python -m venv /node && /node/bin/pip install --quiet --require-hashes --req
 
 RUN if [ "$TORCH" = 1 ]; then lock=image; else lock=web; fi; python -m venv /venv \
  && /venv/bin/pip install --quiet --require-hashes --requirement "requirements/$lock.txt"
-# Only torch is installed without a hash, because each index of torch builds has its own files.
+# Only torch, and what only its CUDA build needs, are installed without hashes, because each index of torch builds has
+# its own files.
 COPY pyproject.toml ./
 COPY tools/requirements.py tools/
 RUN if [ "$TORCH" = 1 ]; then /venv/bin/pip install --quiet $TORCH_INDEX_ARGS \

@@ -150,6 +150,11 @@ def renamed(name: str, code: str) -> str:
     return MODULE.sub(lambda found: f'"normscape/{import_path(name, found[1])}"', code)
 
 
+def with_js_names(code: str) -> str:
+    """The text of a module, with ".js" in place of ".mjs" in its imports."""
+    return MODULE.sub(r'"\1.js"', code)
+
+
 def import_path(name: str, other: str) -> str:
     """The name of the module that the module `name` imports as `other`, a relative path."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

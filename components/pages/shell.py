@@ -65,9 +65,12 @@ class Place:
     def asset(self, name: str) -> str:
         """The address of a file of assets/.
 
-        On a server it contains the version of assets/, because browsers keep these files forever.
+        On a server it contains the version of assets/, because browsers keep these files forever. In a static
+        site a module's name ends in ".js", because not all web servers know ".mjs".
         """
-        return f"{self.root}assets/{name if self.static else f'{version()}/{name}'}"
+        if self.static:
+            return f"{self.root}assets/{name.replace('.mjs', '.js')}"
+        return f"{self.root}assets/{version()}/{name}"
 
     def styles(self, *names: str) -> list[Any]:
         """Link elements for style sheets: the one with the theme's colours, and `names` in assets/."""

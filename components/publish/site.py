@@ -29,7 +29,7 @@ from components.language.marks import Choose, hand_of
 from components.language.scene import Choice, Scene, Sentence, Several, Typed, Whole, WrongValue, scenes
 from components.pages import guides, home, page, recordings, search, shell, story, words
 from components.pages.markup import element
-from components.pages.modules import asset, names
+from components.pages.modules import asset, names, with_js_names
 from components.pages.shell import LEAD, Place, document, header, module, preloads
 from components.publish import bar
 from components.publish.plain import data_block
@@ -124,8 +124,10 @@ def _shared(folder: Path, entries: Sequence[str]) -> None:
         )
     _put(folder / STYLES, style_sheet())  # first, so that an interrupted site can be written again
     needed = dict.fromkeys(name for entry in entries for name in names(entry))
-    for name in (*OWN, *(f"{m}.mjs" for m in needed)):
+    for name in OWN:
         _put(folder / "assets" / name, asset(name))
+    for name in needed:
+        _put(folder / HOME.asset(f"{name}.mjs"), with_js_names(asset(f"{name}.mjs")))
     _put(folder / "lib" / bundle()[0], library_code())
     for name, data in fonts.files().items():
         write_whole(folder / "lib" / name, data)

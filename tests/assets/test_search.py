@@ -225,7 +225,7 @@ ANSWERED = {  # … the paragraph, the answer or the stop itself
     "does it depend on the batch size": "/norms#why-does-batchnorm-depend-on-the-other-points",
     "why does the loss suddenly drop": "/spiral#why-does-the-loss-drop",
     "can a network with only LayerNorm solve MNIST": "/digits#can-layernorm-alone-solve-mnist",
-    "does RMSNorm make keys unselectable": "/select#scaling-lets-every-key-win-centring-does-not",
+    "does RMSNorm make keys unselectable": "/select#scaling-helps-centring-does-not",
     "is attention just cosine similarity": "/block#are-scores-cosines",
     "is the KV cache safe": "/block#attention-is-causal",
     "vanishing gradients": "/depth#the-gradient",

@@ -68,6 +68,7 @@ def test_every_link_and_recipe_is_there(folder):
             target = page.parent / unquote(unescape(re.split("[?#]", link)[0]))
             assert not link.startswith(("/", "http")) and target.exists(), (page, link)
     assert {p.parent.name for p in root.glob("*/index.html")} >= set(scenes())
+    assert not [*root.rglob("*.mjs")], "nginx 1.22 sends .mjs files with a type that browsers refuse"
 
 
 @pytest.mark.allow_errors("file://")
