@@ -145,7 +145,7 @@ def test_training_and_uploads_need_the_login(server, path):
 def test_embeds_are_public(server):
     fetch, _ = server
     status, page, headers = fetch("/normscape/embed/fold", Accept=PAGE)
-    assert status == 200 and "frame-ancestors *" in headers["Content-Security-Policy"]
+    assert status == 200 and "frame-ancestors" not in headers["Content-Security-Policy"]
     for path in ("recipe/fold", "still/fold.svg", "theme.css", "healthz", "embed/fold?t=9"):
         assert fetch(f"/normscape/{path}")[0] in (200, 400), path
     assert "<footer" not in page

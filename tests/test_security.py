@@ -132,7 +132,7 @@ def test_no_script_is_made_from_text(client, path):
 @pytest.mark.parametrize("path", ["/embed/layernorm", "/embed/layernorm?d=9", "/embed/nothing"])
 def test_an_embed_may_stand_in_any_page(client, path):
     answer = client.get(path)
-    assert policy(answer)["frame-ancestors"] == ["*"] and "X-Frame-Options" not in answer.headers
+    assert "frame-ancestors" not in policy(answer) and "X-Frame-Options" not in answer.headers
 
 
 @pytest.mark.parametrize("path", ["/embed/layernorm", "/embed/layernorm?d=9", "/embed/nothing"])

@@ -99,8 +99,11 @@ function set(state) {
 
 addEventListener("message", ({ source, data }) => {
   if (!hosted || source !== parent) return;
-  const followsHost = document.documentElement.dataset.theme === "auto";
+  const linked = new URLSearchParams(location.search).get("theme");
+  const followsHost = (linked ?? document.documentElement.dataset.theme) === "auto";
   if (data?.type === "normscape:theme" && followsHost && ["auto", "light", "dark"].includes(data.theme))
     dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
-  if (data?.type === "normscape:set") set(data.state ?? {});
+  if (data?.type !== "normscape:set") return;
+  if (Object.prototype.toString.call(data.state ?? {}) === "[object Object]") set(data.state ?? {});
+  else console.warn("normscape:set: the state is not an object", data.state);
 });

@@ -15,9 +15,9 @@
     }
   }; // storage is not available in a sandbox
   const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
+  const linked = new URLSearchParams(location.search).get("theme");
   // a standalone figure has its theme in `data-theme`
-  let asked = root.dataset.theme ?? new URLSearchParams(location.search).get("theme");
-  if (!Object.hasOwn(names, asked)) asked = Object.hasOwn(names, kept) ? kept : "auto";
+  let asked = [linked, root.dataset.theme, kept].find((name) => Object.hasOwn(names, name)) ?? "auto";
   const show = () => {
     root.dataset.scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
     const button = document.getElementById("theme");

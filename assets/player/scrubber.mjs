@@ -9,8 +9,10 @@ import { replay } from "./clicks.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const STAGES_CAPTION = "stages"; // the caption of the stages' slider, if there is a clock above it
-const MAX_NAMED_STAGES = 6; // on a telephone, if there are more stages, only the present one is named
-const MAX_NAME_LETTERS = 34; // of all stage names together; with more, only the present stage is named
+// the forms of the stages' labels, as CSS classes, from the longest to the shortest: numbers and names; no
+// numbers before names that have one; and only the name of the present stage, with the numbers of the others
+const LABEL_FORMS = ["", "brief", "tight"];
+const MIN_LABEL_GAP_PX = 6; // between neighbouring labels
 const MIN_BUTTON_DISTANCE = 0.07; // between neighbouring replay buttons, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
@@ -76,15 +78,21 @@ function stageSlider(recipe, player) {
         onclick: () => player.goTo(k),
         style: `--at: ${last ? k / last : 0}`,
       },
-      ...(name === String(k) ? [] : [h("span", { className: "nth" }, String(k))]),
-      h("span", { className: "name" }, name),
+      ...(name === String(k)
+        ? [h("span", {}, name)] // shown in all forms
+        : [h("span", { className: "nth" }, String(k)), h("span", { className: "name" }, name)]),
     ),
   );
-  const many = last > MAX_NAMED_STAGES ? "many" : "";
-  const long = names.join("").length > MAX_NAME_LETTERS ? "long" : "";
+  const labels = h("div", {}, ...stops);
+  const shorten = () => {
+    fitLabels(labels, stops);
+    hideCovered(labels, stops);
+  };
+  new ResizeObserver(shorten).observe(labels);
+  document.fonts.ready.then(shorten);
   let words = "";
   return {
-    elements: [range, h("div", { className: `stops ${many} ${long}` }, ...stops)],
+    elements: [range, labels],
     show() {
       range.value = String(player.progress);
       range.style.setProperty("--part", String(player.progress / last));
@@ -93,8 +101,41 @@ function stageSlider(recipe, player) {
       if (now === words) return;
       range.setAttribute("aria-valuetext", (words = now));
       stops.forEach((stop, k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
+      hideCovered(labels, stops);
     },
   };
+}
+
+/** The rectangle of the text that a label shows. @param {HTMLElement} label */
+function textBox(label) {
+  const range = document.createRange();
+  range.selectNodeContents(label);
+  return range.getBoundingClientRect();
+}
+
+/** Whether two texts overlap or nearly touch. @param {DOMRect} a @param {DOMRect} b */
+const meet = (a, b) => a.left < b.right + MIN_LABEL_GAP_PX && b.left < a.right + MIN_LABEL_GAP_PX;
+
+/** Give the labels of the stages the longest form in which none meet. @param {HTMLElement} labels the element
+ * that contains them @param {HTMLElement[]} stops the labels */
+function fitLabels(labels, stops) {
+  for (const form of LABEL_FORMS) {
+    labels.className = `stops ${form}`;
+    const boxes = stops.map(textBox);
+    if (!boxes.some((box, k) => k && meet(boxes[k - 1], box))) return;
+  }
+}
+
+/** In the shortest form, hide the labels that the name of the present stage meets.
+ * @param {HTMLElement} labels @param {HTMLElement[]} stops as in `fitLabels` */
+function hideCovered(labels, stops) {
+  const isTight = labels.classList.contains("tight");
+  const boxes = stops.map(textBox);
+  const now = stops.findIndex((stop) => stop.ariaCurrent === "step");
+  stops.forEach((stop, k) => {
+    const isCovered = isTight && now >= 0 && k !== now && meet(boxes[now], boxes[k]);
+    stop.style.visibility = isCovered ? "hidden" : "";
+  });
 }
 
 /** The slider itself: dragging it moves between stages, and arrow keys go to the previous or next stage.

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from components import settings
 from components.language.scene import WrongValue
@@ -40,6 +41,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
             "export",
             "write a scene as a page, a picture or a video",
             "normscape export fold --set t=1.5 --out fold.html",
+            "normscape export 'http://localhost:8050/fold?t=1.5&progress=2' --out fold.html",
             "normscape export layernorm --choice d --out layernorm.html",
             "normscape export layernorm --progress 3 --theme dark --out sphere.png",
             "normscape export fold --turn t=0:2 --seconds 4 --out fold.gif",
@@ -56,7 +58,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
         "--url", type=_url, help="the address that the folder will have, for previews of its links"
     )
     site.set_defaults(run=_site)
-    story = command(commands, "story", "write only the story, as static files", "normscape story public")
+    story = command(commands, "story", "write only the story, as static files", "normscape story story-site")
     story.add_argument("folder", type=path_argument, metavar="DIR", help="the folder to write to")
     story.set_defaults(run=_story)
     for parser in (site, story):
@@ -66,7 +68,8 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("slug", metavar="SCENE", help="the name of a scene, as “normscape list” prints it")
+    scene_help = "the name of a scene, as “normscape list” prints it; or the address of its page, in quotes"
+    parser.add_argument("scene", metavar="SCENE", help=scene_help)
     out_help = "the file to write; its ending decides what is written: .html .svg .png .pdf .gif .mp4"
     parser.add_argument("--out", type=path_argument, required=True, metavar="FILE", help=out_help)
     set_help = "a slider or choice of the scene and its value, as in the address of its page; may be repeated"
@@ -83,7 +86,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     width_help = f"width of a .png, .pdf or video (default: {look.width} pixels, of a .gif {gif_look.width})"
     parser.add_argument("--width", type=side_px, help=width_help)
     height_help = (
-        f"height of a .png, .pdf or video (default: {look.height} pixels, of a .gif {gif_look.height})"
+        f"height of a .png, .pdf or video (default: {look.height} pixels, of a .gif {gif_look.height});"
+        " an odd side of an .mp4 loses a pixel"
     )
     parser.add_argument("--height", type=side_px, help=height_help)
     scale_help = (
@@ -121,16 +125,14 @@ def _story(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from components.publish.export import export
 
-    values = dict(arguments.set)
-    if len(values) < len(arguments.set):
-        raise CommandFailed("--set: a name occurs twice")
-    values |= {
-        name: getattr(arguments, name)
-        for name in ("progress", "theme")
-        if getattr(arguments, name) is not None
-    }
+    address = urlsplit(arguments.scene)
+    pairs = [*parse_qsl(address.query, keep_blank_values=True), *arguments.set]
+    pairs += [(name, value) for name in ("progress", "theme") if (value := getattr(arguments, name))]
+    values = dict(pairs)
+    if twice := [name for name in values if [each for each, _ in pairs].count(name) > 1]:
+        raise CommandFailed(f"{twice[0]} is set twice")
     export(
-        arguments.slug,
+        address.path.rstrip("/").rpartition("/")[2],
         arguments.out,
         values,
         _look(arguments),

@@ -116,7 +116,7 @@ def oembed() -> Response:
     """
     asked = request_query()
     if asked.get("format", "json") != "json":
-        raise WrongValue("format", "only JSON is available", ["json"], status=501)
+        raise WrongValue("format", "this format is not available", ["json"], status=501)
     url = asked.get("url")
     if url is None:
         raise WrongValue("url", "url is missing", f"{request.url_root}<slug>")

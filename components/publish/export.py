@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from components.drawing import still
 from components.language.link import State, key, within
@@ -93,7 +94,7 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
     assets.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_whole(assets / name, text)
-    return sharing_files(scene, state, Path(os.path.relpath(assets, out.parent)).as_posix(), recipes)
+    return sharing_files(scene, state, quote(Path(os.path.relpath(assets, out.parent)).as_posix()), recipes)
 
 
 def _check_assets(folder: Path, files: Collection[str]) -> None:

@@ -100,9 +100,13 @@ def write(folder: Path, url: str = "", links: Links = ()) -> str:
 def write_story(folder: Path, links: Links = ()) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError. links: as in
-    `Site`.
+    Raises CommandFailed if `folder` is a file, or contains something else than such a site; OSError.
+    links: as in `Site`.
     """
+    if (folder / "story/index.html").is_file():
+        raise CommandFailed(
+            f"{folder} contains the explorer, of which the story is a part: name another folder"
+        )
     _shared(folder, ENTRIES[-1:])
     slugs = dict.fromkeys(part.slug for part in long_text.story().parts)
     made = {slug: contents(scenes()[slug], scenes()[slug].choose({})) | {"choices": []} for slug in slugs}

@@ -56,9 +56,10 @@ def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
     """Add security headers, and X-Accel-Expires: for how many seconds nginx may cache the response.
 
     Headers that apply to a whole page are added to documents only. Pages of the same site may show the page
-    in a frame. Pages whose origin is one of `embed_origins` may also show an embed; if there are none, pages
-    of any site. The files that an embed loads do not depend on `embed_origins`: scripts of any origin may
-    read the routes that are OPEN, because a figure in a sandboxed frame has no origin.
+    in a frame. Pages whose origin is one of `embed_origins` may also show an embed; if there are none, all
+    pages may, also those opened from a disk, which `frame-ancestors *` would exclude. The files that an embed
+    loads do not depend on `embed_origins`: scripts of any origin may read the routes that are OPEN, because a
+    figure in a sandboxed frame has no origin.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # or no route matches
@@ -67,8 +68,9 @@ def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     if answer.mimetype in DOCUMENTS:
         is_embed = request.endpoint == EMBED
-        others = " ".join(["'self'", *embed_origins]) if embed_origins else "*"
-        policy = POLICY | {"frame-ancestors": others if is_embed else "'self'"}
+        policy = POLICY
+        if not is_embed or embed_origins:
+            policy = POLICY | {"frame-ancestors": " ".join(["'self'", *(embed_origins if is_embed else ())])}
         answer.headers.update(DOCUMENT_HEADERS)
         answer.content_security_policy = ContentSecurityPolicy(policy)
         if not is_embed:

@@ -146,6 +146,29 @@ def test_a_slider_that_moves_mends_its_entry(page):
     assert entry.get_attribute("aria-invalid") == "false"
 
 
+@pytest.mark.parametrize("link", [f"/embed/layernorm?{SMALL_2D}", "/embed/strands"])
+def test_labels_of_stages_never_overlap(page, link):
+    """They are shortened: only the name of the present stage is left, with the numbers of the others."""
+    visit(page, link)
+    for width, name_count in ((1200, "labels.length"), (560, "1"), (800, "1 || labels.length")):
+        page.set_viewport_size({"width": width, "height": 700})
+        until(
+            page,
+            """(() => {
+                const labels = [...document.querySelectorAll(".stop")];
+                const isShown = (label) => label.checkVisibility({ visibilityProperty: true });
+                const boxes = labels.filter(isShown).map((label) => {
+                    const text = document.createRange();
+                    text.selectNodeContents(label);
+                    return text.getBoundingClientRect();
+                });
+                const names = labels.filter((label) => label.lastChild.offsetWidth).length;
+                const apart = boxes.every(({ left }, k) => !k || left > boxes[k - 1].right);
+                return apart && (names === NAMES);
+            })()""".replace("NAMES", name_count),
+        )
+
+
 def test_the_scrubber_has_the_stages_as_stops(page):
     visit(page, LINK)
     stops = page.locator(".stop")

@@ -27,7 +27,7 @@ from tools.browser import find
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("more", [[], ["--assets", "shared"]], ids=["one file", "shared assets"])
+@pytest.mark.parametrize("more", [[], ["--assets", "c# 50%41?"]], ids=["one file", "shared assets"])
 def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, monkeypatch, more):
     monkeypatch.chdir(tmp_path)
     state = ["--set", "n=60", "gamma1=1.5", "--progress", "1", "--choice", "d"]
@@ -57,6 +57,9 @@ def test_a_page_from_the_disk_lives_with_the_network_off(new_page, tmp_path, mon
     ]
     expect(page.locator(".notice")).to_be_hidden()
     expect(page.locator("select:not(.speed)")).to_have_count(1)
+    for theme in ("dark", "light"):
+        page.goto(f"{(tmp_path / 'a.html').as_uri()}?theme={theme}")
+        expect(page.locator("html")).to_have_attribute("data-scheme", theme)
 
 
 def test_a_file_without_webgl_asks_no_server_for_a_picture(new_page, tmp_path):

@@ -74,7 +74,8 @@ def refused(capsys):
         (["layernorm", "--out", "a.gif", "--fps", "0"], "0"),
         (["fold", "--out", "a.svg", "--set", "tt=1"], "no 'tt'; there are only "),
         (["layernorm", "--out", "a.html", "--turn", "gamma1=1:2"], "only a video"),
-        (["layernorm", "--out", "a.html", "--set", "eps=1", "--set", "eps=2"], "occurs twice"),
+        (["layernorm", "--out", "a.html", "--set", "eps=1", "--set", "eps=2"], "eps is set twice"),
+        (["layernorm?progress=1", "--out", "a.html", "--progress", "2"], "progress is set twice"),
         (["layernorm", "--out", "a.gif", "--fps", "51"], "fps=51"),
         (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),
         (["layernorm", "--out", "a.png", "--scale", "nan"], "nan"),
@@ -93,6 +94,23 @@ def test_what_is_wrong_is_one_line_and_no_file(refused, monkeypatch, tmp_path, a
     monkeypatch.chdir(tmp_path)
     assert named in refused("export", *arguments)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_address_of_a_page_is_exported_as_its_state(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    state = "points=own&vectors=5+8+2%3B+1+0+1&progress=2&camera=1%2C2%2C1"
+    app.main(["export", f"http://localhost:8050/normscape/layernorm?{state}", "--out", "a.svg"])
+    pairs = ["points=own", "vectors=5 8 2; 1 0 1", "progress=2", "camera=1,2,1"]
+    app.main(["export", "layernorm", "--set", *pairs, "--out", "b.svg"])
+    assert Path("a.svg").read_text("utf-8") == Path("b.svg").read_text("utf-8")
+
+
+def test_the_story_does_not_replace_the_explorer(refused, tmp_path):
+    for name in ("theme.css", "story/index.html", "index.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert refused("story", str(tmp_path)).endswith(": name another folder\n")
+    assert not (tmp_path / "index.html").read_text()
 
 
 def test_a_site_cannot_stand_where_a_file_is(refused, tmp_path):
