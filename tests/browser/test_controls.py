@@ -150,7 +150,7 @@ def test_a_slider_that_moves_mends_its_entry(page):
 def test_labels_of_stages_never_overlap(page, link):
     """They are shortened: only the name of the present stage is left, with the numbers of the others."""
     visit(page, link)
-    for width, name_count in ((1200, "labels.length"), (560, "1"), (800, "1 || labels.length")):
+    for width, name_count in ((1200, "labels.length"), (560, "1"), (800, "1 || names === labels.length")):
         page.set_viewport_size({"width": width, "height": 700})
         until(
             page,

@@ -84,7 +84,7 @@ def test_on_a_telephone_no_label_touches_a_ring(kept):
 
 
 def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
-    """`View.beside=False` keeps titles in the legend: beside marks of `shuffle` they would look like rows."""
+    """`View.beside=False` keeps titles in the legend: in `shuffle` they would look like names of rows."""
     resize(kept, DESK)
     visit(kept, "/shuffle")
     rest(kept, "p.panels[0].gd.parentElement.querySelector('.legend li')")

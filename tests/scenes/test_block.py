@@ -362,7 +362,7 @@ CLAIMS = {
     "every copy has length $\\sqrt d = 2$ and height 0": the_sphere,
     "In the block of the tour the longest key is 2.5 times as long as the shortest (one draw).": key_lengths,
     r"The copies lie on one ellipsoid, in a space of $d - 1$ dimensions. $W_K$ makes keys of them. - If a head has $d_k \ge d - 1$ coordinates, and $W_K$ loses no direction of that space, its keys lie on an ellipsoid too. - If a head has fewer coordinates, its keys lie in a projection of the ellipsoid, anywhere inside its outline: with two heads here, in a filled ellipse.": filled_by_narrow_heads,
-    "with heads of 8 coordinates, the longest key is 4.0 times as long as the shortest (one model; median over its heads and over texts of 64 characters).": keys_of_trained_heads,
+    "with heads of 8 coordinates, the longest key is 4.0 times as long as the shortest (median over its heads and over texts of 64 characters).": keys_of_trained_heads,
     "scores and cosines have a correlation of 0.92 to 0.96, by layer": scores_and_cosines,
     "Six tokens Six tokens, drawn at random. They have different lengths and heights.": six,
     "A copy of each goes to the sphere of radius 2. Suppose that the tokens become twice as large (**scale of x** 2). What": twice,

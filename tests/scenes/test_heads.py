@@ -387,7 +387,7 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def only_together():
-    """The part of a point that one head sees fills an ellipsoid; the whole point lies on a sphere of radius 2."""
+    """What one head sees of all points fills an ellipsoid; the points themselves lie on a sphere of radius 2."""
     semi_axes()
     in_general()
     on_the_sphere()
@@ -418,7 +418,7 @@ CLAIMS = {
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
     "filled ellipses: the part that one head sees can be short, if the part that the other head sees is long.": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
-    "The semi-axes are 2 and 1.41 (without the height, 1).": two_shadows,
+    "The semi-axes are 2 and 1.41; in the picture, which leaves out the height, the second is 1.": two_shadows,
     "The two arrows lead to the followed point": added_up,
     "### Four heads Each head sees one axis, and on it the sphere is a segment from −1.73 to 1.73.": four_heads,
     "The query now lies where head 1 alone sees it. All scores of head 2 are 0": for_one_head,

@@ -335,7 +335,7 @@ def of_the_depth_scene():
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))
     [pulled] = torch.autograd.grad((stream[12][:, -1] * end).sum(), stream[:1])
-    assert np.median(pulled[:, -1].norm(dim=-1) / end.norm(dim=-1)) == pytest.approx(0.073, rel=0.15)
+    said(np.median(pulled[:, -1].norm(dim=-1) / end.norm(dim=-1)), "0.079")
     assert "is only 0.073 times as long as the gradient with respect to the last token" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     assert len(found["gradient"]) == 12
@@ -409,7 +409,7 @@ CLAIMS = {
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end, and its gradient with respect to all 16 tokens": of_all_tokens,
     "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. Although the last token's own part is tiny, this gradient is not short: it is 1.25 times as long as the gradient of $f$ with respect to the last token at the end (medians of 20 seeds).": of_all_tokens,
-    "has another number for post-LN, mostly because it has only 12 blocks: 0.073 in place of 0.0018.": of_the_depth_scene,
+    "has another number for post-LN, 0.073 in place of 0.0018: it has only 12 blocks, and LayerNorm. (After 12 blocks we find 0.079 here.)": of_the_depth_scene,
     "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8 (attention has a single head here). Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
     "In the first block, with pre-LN (medians of 20 seeds): | matrices of queries and keys | largest score | largest weight | | --- | --- | --- | | usual, no QK-norm | 1.8 | 0.18 | | three times as large, no QK-norm | 17 | 0.88 | | of any size, with QK-norm | 1.8 | 0.19 |": first_weights,

@@ -274,7 +274,7 @@ def close_to_the_line():
 
 
 CLAIMS = {
-    r"So for $t > 1$ and $\varepsilon = 0$ days near the mean move away from it, those very near it by a factor of about $t$.": away_from_the_mean,
+    r"So for $t > 1$ and $\varepsilon = 0$, days near the mean move away from it, those very near it by a factor of about $t$.": away_from_the_mean,
     "The 365 temperatures are drawn at random: around 14 °C for usual days, −2 °C in cold spells and 30 °C in heat waves.": made_up_days,
     r"in units of 5 °C, and $w$ is its wind, $1$ or $-1$. An earlier normalisation has divided each point by its length, so the days are on a circle: $x = z/\sqrt{z^2 + 1}$.": on_a_circle,
     "The wind, which is independent of the temperature, decides between the upper and the lower half.": made_up_days,
