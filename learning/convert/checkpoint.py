@@ -25,6 +25,7 @@ from safetensors.torch import save_file
 from tqdm import tqdm
 from transformers.conversion_mapping import get_model_conversion_mapping
 from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
+from transformers.initialization import no_tie_weights
 
 from learning.convert import load as strict
 from learning.file_error import one_line
@@ -62,6 +63,8 @@ class Checkpoint:
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
+    repeated               names of tensors without stored values of their own: not stored, or stored with the
+                           values of a tensor to which they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.
@@ -76,15 +79,19 @@ class Checkpoint:
             if getattr(self.config, "quantization_config", None):
                 raise NotConverted(f"{name} has quantised weights, which cannot be folded")
             self.architecture = _architecture(self.config)
-            outline = self.outline(self.config.dtype or torch.float32)
-            parameters = dict(outline.named_parameters(remove_duplicate=False))
             self.unused: tuple[str, ...] = ()
             self._whole: dict[str, Any] = {}
             self._stored: dict[str, tuple[Any, str]] = {}
             self.shards: dict[str, list[str]] = {}
+            self.ties: dict[str, str] = {}
+            self.repeated = frozenset[str]()
+            outline = self.outline(self.config.dtype or torch.float32)
             state = outline.state_dict(keep_vars=True)
             if self._options or not self._mapped(outline, state):
-                self._read_whole(parameters)
+                self._read_whole()
+            self.repeated = self._repeated(outline, state)
+            self._tie(outline)
+            parameters = dict(outline.named_parameters(remove_duplicate=False))
             self.ties = self._tied(parameters)
             for each in set(state) - set(parameters):  # buffers, which may be missing in older files
                 if each not in self:
@@ -110,10 +117,10 @@ class Checkpoint:
 
     def outline(self, dtype: Any) -> Any:
         """The model without weights: parameters are on the "meta" device, but buffers are in memory."""
-        with _parameters_on_meta():
+        with _parameters_on_meta(), no_tie_weights():
             model = self.architecture._from_config(copy.deepcopy(self.config), dtype=dtype)
             strict.replace_norms(model)
-        model.tie_weights()
+        self._tie(model)
         return model.eval()
 
     def model(self) -> Any:
@@ -122,7 +129,7 @@ class Checkpoint:
         state = model.state_dict(keep_vars=True)
         weights = {name: self.load(name).to(own.dtype) for name, own in state.items()}
         model.load_state_dict(weights, assign=True)
-        model.tie_weights()
+        self._tie(model)
         return model
 
     def tokenizer(self) -> Any:
@@ -170,23 +177,39 @@ class Checkpoint:
         self.unused = tuple(sorted(unused))
         return True
 
-    def _read_whole(self, parameters: dict[str, Any]) -> None:
+    def _read_whole(self) -> None:
         model, info = self.architecture.from_pretrained(
             self.folder, dtype="auto", output_loading_info=True, **self._options
         )
         self._whole, self._stored = model.state_dict(), {}
         self._whole = {name: each for name, each in self._whole.items() if name not in info["missing_keys"]}
         self.unused = tuple(sorted(info["unexpected_keys"]))
-        seen: dict[int, str] = {}
-        kept = [name for name in self._whole if seen.setdefault(id(parameters.get(name, name)), name) == name]
+        seen, own = dict[int, str](), dict(model.named_parameters(remove_duplicate=False))
+        kept = [name for name in self._whole if seen.setdefault(id(own.get(name, name)), name) == name]
         self.shards = {SINGLE: kept}
+
+    @property
+    def stored(self) -> set[str]:
+        """The names of the stored tensors."""
+        return {name for names in self.shards.values() for name in names}
+
+    def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:
+        """The value of the attribute `repeated`. state: the tensors of `model` by name."""
+        pairs = [pair for pair in model.all_tied_weights_keys.items() if self.stored.issuperset(pair)]
+        read = ([self.load(each).to(state[each].dtype) for each in pair] for pair in pairs)
+        twice = {pair[0] for pair, values in zip(pairs, read, strict=True) if torch.equal(*values)}
+        return frozenset(set(state) - self.stored | twice)
+
+    def _tie(self, model: Any) -> None:
+        """Tie the weights of a model as `from_pretrained` does: not those with stored values of their own."""
+        model.tie_weights(missing_keys=set(self.repeated), recompute_mapping=False)
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:
         """For each parameter that is not stored, the name of the stored parameter to which it is tied.
 
         parameters: all parameters of the model by name. Those that are tied to each other are one object.
         """
-        stored = {name for names in self.shards.values() for name in names}
+        stored = self.stored
         homes = {id(each): name for name, each in parameters.items() if name in stored}
         return {
             name: homes[id(each)]
@@ -226,8 +249,8 @@ def write(
                     continue
                 dtype = source.load(added.get(name, name)).dtype
                 stored = source.stored_name(name)
-                # an untied tensor is copied, because safetensors writes no two names of one memory
-                new = tensor(name).to(dtype, copy=name in added)
+                # copied, because safetensors writes no two names of one memory
+                new = tensor(name).to(dtype, copy=name in source.repeated)
                 held[stored] = new.contiguous()
                 place[stored], total = file, total + held[stored].nbytes
             save_file(held, folder / file, metadata={"format": "pt"})

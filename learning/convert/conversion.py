@@ -198,8 +198,10 @@ def write_folded(
     exact: returns the new value of a tensor by name, before it is rounded to its dtype.
     replaced: the LayerNorms that become RMSNorms, in the format that `load.py` reads from config.json.
     """
-    added = dict(source.ties) if plan.untied else {}  # a configuration can only untie all at once
-    config: dict[str, Any] = {"tie_word_embeddings": False} if added else {}
+    added = {name: like for name, like in source.ties.items() if name in plan.untied}
+    config: dict[str, Any] = {}
+    if plan.untied and _can_untie(source.config):
+        added, config["tie_word_embeddings"] = dict(source.ties), False  # it unties all tensors at once
     dropped = {f"{name}.weight" for name, norm in replaced.items() if not norm["gain"]}
     dropped |= {f"{name}.bias" for name, norm in replaced.items() if not norm["shift"]}
     if replaced:
@@ -207,6 +209,15 @@ def write_folded(
         shutil.copy(strict_load.__file__, folder)
     write(source, folder, exact, added=added, dropped=frozenset(dropped), config=config)
     return Checkpoint(str(folder))
+
+
+def _can_untie(config: Any) -> bool:
+    """Whether a configuration can say that weights are not tied; that of T5 cannot.
+
+    Without it, `from_pretrained` still does not tie a tensor that is stored with its own values.
+    """
+    entries = config.to_dict() | {"tie_word_embeddings": False}
+    return not type(config).from_dict(entries).tie_word_embeddings
 
 
 def _exact(plan: Plan, source: Checkpoint, shifted: Collection[str]) -> Load:

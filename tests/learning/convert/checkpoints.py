@@ -38,6 +38,14 @@ MODELS = {
         sizes(intermediate_size=48, num_key_value_heads=1, num_local_experts=2),
     ),
     "OLMo": ("OlmoForCausalLM", sizes(intermediate_size=48)),
+    "XGLM": (
+        "XGLMForCausalLM",
+        sizes("d_model", "num_layers", "attention_heads", ffn_dim=48, max_position_embeddings=POSITIONS),
+    ),
+    "T5": (
+        "T5ForConditionalGeneration",
+        sizes("d_model", "num_layers", "num_heads", d_kv=16, d_ff=48, decoder_start_token_id=1),
+    ),
     "XLNet": ("XLNetLMHeadModel", sizes("d_model", "n_layer", "n_head", d_inner=48)),
     "BERT": ("BertForMaskedLM", sizes(intermediate_size=48)),
     "ViT": (
