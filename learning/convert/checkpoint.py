@@ -20,7 +20,7 @@ from typing import Any
 import huggingface_hub
 import torch
 import transformers
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from tqdm import tqdm
 from transformers.conversion_mapping import get_model_conversion_mapping
@@ -264,18 +264,18 @@ def replacing(out: Path) -> Iterator[Path]:
     """Write a folder atomically: yields a temporary folder, which is renamed to `out` when the block ends.
 
     If the block raises an exception, the temporary folder is removed. Raises NotConverted if `out` exists, or
-    cannot be made.
+    cannot be written.
     """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
     folder = out.parent / f".{out.name}.{os.getpid()}.part"
     try:
-        try:  # in the block, because the process can be interrupted as soon as the folder exists
-            folder.mkdir(parents=True)
-        except OSError as problem:
-            raise NotConverted(f"the folder {out} cannot be made: {problem.strerror}") from None
+        folder.mkdir(parents=True)  # in the block, because the process can be interrupted once it exists
         yield folder
         folder.rename(out)
+    except (OSError, SafetensorError) as problem:  # such as a full disk
+        why = getattr(problem, "strerror", None) or one_line(problem)
+        raise NotConverted(f"the folder {out} cannot be written: {why}") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import resource
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -256,12 +257,23 @@ def test_nothing_is_left_when_a_conversion_stops_halfway(made, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(made, tmp_path):
+    folder, (soft, hard) = made("GPT-2"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))  # fewer bytes than a file of weights has
+    try:
+        with pytest.raises(NotConverted, match=r"^the folder .*/out cannot be written: .*File too large"):
+            convert(folder, tmp_path / "out", text=SHORT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_cannot_be_read_is_named(made, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(NotConverted, match="exists: name a folder that does not"):
         convert(made("GPT-2"), tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(NotConverted, match=r"the folder .*file/out cannot be made: Not a directory$"):
+    with pytest.raises(NotConverted, match=r"the folder .*file/out cannot be written: Not a directory$"):
         convert(made("GPT-2"), tmp_path / "file" / "out")
     with pytest.raises(NotConverted, match="no file"):
         convert("none.gguf", out)
