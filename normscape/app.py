@@ -166,9 +166,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(128 + signal.SIGPIPE)
     except commands.FAILURES as wrong:
         parser.error(message(wrong))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         line_end = "\n" if sys.stderr.isatty() else ""  # the terminal shows ^C
-        parser.exit(128 + signal.SIGINT, f"{line_end}{parser.prog}: stopped\n")
+        parser.exit(128 + signal.SIGINT, f"{line_end}{parser.prog}: {str(stop) or 'stopped'}\n")
     finally:
         _discard_unwritable_output()
 

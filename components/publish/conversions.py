@@ -106,7 +106,7 @@ def _convert(asked: argparse.Namespace) -> None:
         print(certificate_text.text(refused.certificate))
         sys.exit(str(refused))  # with 1, as `certify`
     except KeyboardInterrupt:
-        raise CommandFailed("stopped; nothing was written") from None
+        raise KeyboardInterrupt("stopped; nothing was written") from None
     except ValueError as problem:
         raise CommandFailed(str(problem)) from None
     print(certificate_text.text(made))

@@ -61,7 +61,7 @@ def test_a_conversion_that_is_stopped_leaves_nothing(folder, tmp_path):
     until(lambda: list(tmp_path.iterdir()))
     process.send_signal(signal.SIGTERM)
     assert process.communicate(timeout=PATIENCE)[1].endswith("stopped; nothing was written\n")
-    assert process.returncode == 2 and not list(tmp_path.iterdir())
+    assert process.returncode == 130 and not list(tmp_path.iterdir())
 
 
 @pytest.mark.servers
