@@ -15,6 +15,7 @@ from typing import Any
 from components.publish.subcommand import (
     MODEL_HELP,
     CommandFailed,
+    check_output,
     command,
     name_argument,
     needing_torch,
@@ -88,6 +89,7 @@ def _add_samples(parser: argparse.ArgumentParser) -> None:
 def _convert(asked: argparse.Namespace) -> None:
     if asked.out.exists():
         raise CommandFailed(f"{asked.out} exists: name a folder that does not")
+    check_output(asked.out)
     text = _text(asked.text)
     conversion = needing_torch("learning.convert.conversion", PURPOSE)
     certificate_text = needing_torch("learning.convert.certificate_text", PURPOSE)

@@ -47,7 +47,7 @@ def path_argument(text: str) -> Path:
 
 
 def check_output(path: Path) -> None:
-    """Raise CommandFailed if no file can be written to `path`; to be called before long work.
+    """Raise CommandFailed if no file or new folder can be written to `path`; to be called before long work.
 
     That is so if it is a folder, or if its folder is missing, or if neither the folder nor an existing file
     is writable. A link is followed, as by `write_whole`.

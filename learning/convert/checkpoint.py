@@ -268,9 +268,11 @@ def replacing(out: Path) -> Iterator[Path]:
     """
     if out.exists():
         raise NotConverted(f"{out} exists: name a folder that does not")
+    if not out.parent.is_dir():
+        raise NotConverted(f"{out}: there is no folder {out.parent}")
     folder = out.parent / f".{out.name}.{os.getpid()}.part"
     try:
-        folder.mkdir(parents=True)  # in the block, because the process can be interrupted once it exists
+        folder.mkdir()  # in the block, because the process can be interrupted once it exists
         yield folder
         folder.rename(out)
     except (OSError, SafetensorError) as problem:  # such as a full disk

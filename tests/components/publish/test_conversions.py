@@ -76,6 +76,7 @@ def test_a_refused_conversion_ends_with_1_and_writes_nothing(folder, tmp_path, c
 def test_what_cannot_be_converted_is_said_in_one_line(folder, tmp_path, capsys, monkeypatch):
     out = ["--out", tmp_path / "out"]
     assert "exists: name a folder" in refused(capsys, "convert", folder, "--out", tmp_path)
+    assert "there is no folder" in refused(capsys, "convert", folder, "--out", tmp_path / "none" / "out")
     assert "No such file" in refused(capsys, "convert", folder, *out, "--text", tmp_path / "none")
     assert "cannot be loaded" in refused(capsys, "convert", tmp_path, *out)
     assert "cannot be loaded" in refused(capsys, "certify", folder, tmp_path)

@@ -273,8 +273,9 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     with pytest.raises(NotConverted, match="exists: name a folder that does not"):
         convert(made("GPT-2"), tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(NotConverted, match=r"the folder .*file/out cannot be written: Not a directory$"):
-        convert(made("GPT-2"), tmp_path / "file" / "out")
+    for missing in ("file", "none"):
+        with pytest.raises(NotConverted, match=rf"there is no folder .*/{missing}$"):
+            convert(made("GPT-2"), tmp_path / missing / "out")
     with pytest.raises(NotConverted, match="no file"):
         convert("none.gguf", out)
     empty = tmp_path / "empty"
