@@ -97,6 +97,7 @@ def convert(
         replaced, shifted = _rms_norms(whole, plan) if strict else ({}, set[str]())
         exact = _exact(plan, source, shifted)
         new = write_folded(source, plan, folder, exact, replaced)
+        new.name = Path(out).name
         centring = {
             each.name: each.centring.verdict == "yes" for each in plan.norms if each.kind == "LayerNorm"
         }
@@ -108,7 +109,6 @@ def convert(
         with one_line_errors(f"{source.name} cannot be run"):
             made.cost = costs(whole, left, read, patterns)
         if made.passed:
-            made.converted["name"] = Path(out).name
             certificate_text.save(made, folder)
             return made
         raise Refused(made)

@@ -144,7 +144,9 @@ def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, strict, ma
     monkeypatch.setattr(conversion, "drafted", spoiled)
     with pytest.raises(Refused) as refused:
         convert(made("GPT-2"), tmp_path / "out", text=SHORT, strict=strict)
-    assert refused.value.certificate.verdict == "refused" and "before any rounding" in str(refused.value)
+    certificate = refused.value.certificate
+    assert certificate.verdict == "refused" and "before any rounding" in str(refused.value)
+    assert certificate.converted["name"] == "out"
     assert list(tmp_path.iterdir()) == []
 
 
