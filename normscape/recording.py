@@ -71,7 +71,8 @@ def record(
     TypeError
         If `model` is no module of PyTorch.
     ValueError
-        If no normalisation layer of the model is recognised, or `vectors` is out of range.
+        If no normalisation layer of the model is recognised, `vectors` is out of range, or the model is being
+        recorded already.
 
     Examples
     --------

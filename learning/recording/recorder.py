@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Self
+from weakref import WeakSet
 
 import numpy as np
 
@@ -53,12 +54,14 @@ LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not whol
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
+being_recorded = WeakSet[Any]()  # the modules of all models that are being recorded
+
 
 def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
     """Record the inputs of a PyTorch model's norms while the `with` block runs. options: as for `Recorder`.
 
-    Raises TypeError if `model` is no module of PyTorch, ValueError for a model without a recognised norm, and
-    ValueError unless `vectors` is 1 … 2,000.
+    Raises TypeError if `model` is no module of PyTorch, and ValueError for a model without a recognised norm,
+    for a model that is being recorded already, and unless `vectors` is 1 … 2,000.
     """
     return Recorder(model, **options).listening()
 
@@ -194,13 +197,22 @@ class Recorder:
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Install the hooks while the block runs; afterwards call `verdicts` and `contributions`."""
+        """Install the hooks while the block runs; afterwards call `verdicts` and `contributions`.
+
+        Raises ValueError if a module of the model is being recorded already: its hooks would record the calls
+        that these two functions make.
+        """
+        modules = list(self.modules.values())
+        if not being_recorded.isdisjoint(modules):
+            raise ValueError("this model is being recorded already: end that `with` block first")
         handles: list[Any] = []
+        being_recorded.update(modules)
         try:
             self._listen(handles)
             with _uncompiled():
                 yield self
         finally:
+            being_recorded.difference_update(modules)
             for handle in handles:
                 handle.remove()
         self._ask_for_verdicts()

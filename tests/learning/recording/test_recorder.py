@@ -401,6 +401,20 @@ def test_hooks_go_whatever_happens():
         assert not module._forward_hooks and not module._forward_pre_hooks
 
 
+def test_a_model_is_recorded_once_at_a_time():
+    model = nn.Sequential(nn.Sequential(shaken(nn.LayerNorm(D))))
+    with record(model) as seen:
+        for part in (model, model[0]):
+            with pytest.raises(ValueError, match="is being recorded already: end that"), record(part):
+                pass
+        with record(nn.LayerNorm(D)) as other:
+            model(some(3, D))
+    assert not other.calls and seen.recording.norms[0].seen == 3
+    with record(model) as again:
+        model(some(2, D))
+    assert again.recording.norms[0].seen == 2
+
+
 def test_what_it_takes_is_said_before_it_starts():
     said, model = [], shaken(Reader())
     with record(model, vectors=1000, tell=said.append):
