@@ -72,7 +72,7 @@ class Checkpoint:
 
     def __init__(self, name: str) -> None:
         quiet()
-        self.name = name.rstrip("/").rpartition("/")[2]
+        self._given, self.name = name, name.rstrip("/").rpartition("/")[2]
         with one_line_errors(f"{name} cannot be loaded"):
             self.folder, self._options = _found(name)
             self.config = transformers.AutoConfig.from_pretrained(self.folder, **self._options)
@@ -134,7 +134,7 @@ class Checkpoint:
 
     def tokenizer(self) -> Any:
         try:
-            return tokenizer_of(self.name, self.folder, **self._options)
+            return tokenizer_of(self._given, self.folder, **self._options)
         except NoModel as problem:
             raise NotConverted(str(problem)) from None
 

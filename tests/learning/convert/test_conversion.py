@@ -294,6 +294,10 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
         save_file(weights, empty / "model.safetensors", {"format": "pt"})
         with pytest.raises(NotConverted, match=r"lacks 1 of its tensors, such as .*input_layernorm\.weight"):
             convert(empty, out)
+    model("GPT-2").save_pretrained(tmp_path / "bare")
+    advice = rf"/bare has no tokenizer: .*save_pretrained\('{tmp_path}/bare'\)$"
+    with pytest.raises(NotConverted, match=advice):
+        convert(tmp_path / "bare", out)
     with pytest.raises(
         NotConverted, match="the text has 5 tokens, too few to compare models: give 16 or more"
     ):
