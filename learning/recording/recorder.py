@@ -49,6 +49,7 @@ Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
 NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm"
+NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
 LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
@@ -392,7 +393,7 @@ class Recorder:
         left_out = tuple(line[:MAX_PATH_CHARACTERS] for line in self.left_out())
         if not norms:
             called = self.samples or not self.known.keys() - self.skipped.keys()
-            why = (called and "; ".join(left_out)) or "call the model inside the `with` block"
+            why = ("; ".join(left_out) or NO_VECTORS) if called else "call the model inside the `with` block"
             raise ValueError(f"no norm was recorded: {why[:MAX_REASON_CHARACTERS]}")
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, left_out, self.special)
 

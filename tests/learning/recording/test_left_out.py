@@ -42,6 +42,16 @@ def test_a_model_that_was_not_called_is_said_to_be_so():
         seen.recording  # noqa: B018
 
 
+def test_a_call_without_vectors_is_said_to_have_none():
+    model = nn.Sequential(nn.LayerNorm(D))
+    with record(model, verdicts=centring) as seen:
+        model(torch.empty(0, D))
+    with pytest.raises(
+        ValueError, match="no norm was recorded: the batch was empty, or all of it was padding"
+    ):
+        seen.recording  # noqa: B018
+
+
 class ScalarNorm(nn.Module):
     """ScaleNorm: one gain for all coordinates."""
 
