@@ -51,7 +51,7 @@ Contributions = Callable[
 NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm"
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
-LEFT_OUT = "Not recorded: "  # begins a line on a norm that was not, or not wholly, recorded
+LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
@@ -399,11 +399,12 @@ class Recorder:
 
     def left_out(self) -> list[str]:
         """A line for each norm that was not, or not wholly, recorded: its path and the reason."""
-        lossy = {
-            self._row_name(path, call): f"{lost} of {sample.kept} vectors are not finite"
-            for (path, call), sample in self.samples.items()
-            if path not in self.skipped and (lost := sample.kept - int(sample.finite.sum()))
-        }
+        lossy = {}
+        for (path, call), sample in self.samples.items():
+            if path not in self.skipped and (lost := sample.kept - int(sample.finite.sum())):
+                some = f"{lost} of {sample.kept} vectors, which are not finite"
+                why = some if lost < sample.kept else "none of its vectors is finite"
+                lossy[self._row_name(path, call)] = why
         return [f"{path or ROOT_PATH}: {why}" for path, why in (self.skipped | lossy).items()]
 
     def _row_name(self, path: str, call: int) -> str:

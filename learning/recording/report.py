@@ -87,7 +87,7 @@ def text(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), toget
     findings = [_sentence(each) for each in found.values()]
     shown = {column.name: column for column in summary_columns(rows)}
     legend = [f"{shown[name].label}: {shown[name].about}" for name in EXPLAINED_COLUMNS if name in shown]
-    left = [f"Not recorded: {line}" for line in skipped]
+    left = [f"Left out: {line}" for line in skipped]
     return "\n".join([name, "", table(rows), "", *legend, "", *findings, *left])
 
 

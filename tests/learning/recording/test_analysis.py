@@ -301,7 +301,7 @@ def test_a_report_has_every_number_and_its_definition():
     lines = list(csv.DictReader(io.StringIO(to_csv(rows))))
     assert [float(line["turn"]) for line in lines] == [each["turn"] for each in rows]
     shown = text("mine", rows, ["x: no norm"])
-    assert "h.0.ln_1" in shown and "Not recorded: x: no norm" in shown
+    assert "h.0.ln_1" in shown and "Left out: x: no norm" in shown
     assert all(formatted(column, rows[0][column.name]) for column in COLUMNS)
 
 

@@ -22,7 +22,7 @@ def test_vectors_that_are_not_finite_are_left_out_and_counted():
         model(some(6, D, seed=2))
         model(x)
     (norm,) = seen.recording.norms
-    assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors are not finite",)
+    assert len(norm.x) == 10 and seen.recording.skipped == ("0: 2 of 12 vectors, which are not finite",)
 
 
 @pytest.mark.filterwarnings("error")
@@ -204,12 +204,12 @@ def test_if_no_norm_is_recorded_the_reasons_are_given():
     model, x = nn.Sequential(nn.LayerNorm(D)), some(6, D)
     with record(model) as seen:
         model(x * torch.nan)
-    with pytest.raises(ValueError, match="no norm was recorded: 0: 6 of 6 vectors are not finite"):
+    with pytest.raises(ValueError, match="no norm was recorded: 0: none of its vectors is finite"):
         seen.recording  # noqa: B018
     x[0, 0] = torch.nan
     with record(model) as seen:
         model(x)
         model(some(6, D))
     (norm,) = seen.recording.norms
-    assert len(norm.x) == 11 and seen.recording.skipped == ("0: 1 of 12 vectors are not finite",)
+    assert len(norm.x) == 11 and seen.recording.skipped == ("0: 1 of 12 vectors, which are not finite",)
     assert repr(seen) == "<Recorder Sequential: 2 calls, 1 norms recorded, 0 not, 12 vectors a norm>"

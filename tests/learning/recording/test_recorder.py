@@ -307,7 +307,7 @@ def test_what_is_no_norm_of_vectors_is_named_and_left(module, x, reason):
     with record(model, tell=said.append) as seen:
         model(x)
     assert [norm.path for norm in seen.recording.norms] == ["3"]
-    assert said[2:] == [f"Not recorded: {line}" for line in seen.recording.skipped]
+    assert said[2:] == [f"Left out: {line}" for line in seen.recording.skipped]
     assert [reason in line for line in seen.recording.skipped] == [True] * (reason is not None)
 
 
