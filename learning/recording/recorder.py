@@ -48,7 +48,10 @@ Place = tuple[str, int]  # the path of a norm, and the number of its call in a p
 Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
-NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm"
+NONE_FOUND = (
+    "it has no LayerNorm, RMSNorm or GroupNorm among its modules; a function, such as F.layer_norm, is not "
+    "seen: use a module of its own for it, such as nn.LayerNorm"
+)
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
 LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
