@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,13 +64,17 @@ def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = N
 
     text: by default, the text in the file DEFAULT_TEXT. inputs: a safetensors file with the images or sound,
     by argument name (one of `MEDIA`). Without this file, images and sound are random, with a fixed seed.
-    Raises NotConverted for a model that takes neither text nor images, for a text that it does not read or
-    that has fewer than PROBE_TOKENS tokens, and for a file that does not fit. Raises TypeError if `text` is
-    not a string.
+    Raises NotConverted for a model that takes neither text nor images, for a text that it does not read, that
+    has fewer than PROBE_TOKENS tokens or that is the path of a file, and for a file that does not fit. Raises
+    TypeError if `text` is not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(
             f"the text must be a string, not a {type(text).__name__}; for a file, pass what it contains"
+        )
+    if text is not None and os.path.isfile(text):
+        raise NotConverted(
+            f"the text is the path of a file: pass what it contains, Path({text!r}).read_text()"
         )
     names = inspect.signature(source.architecture.forward).parameters
     given: dict[str, Any] = {}

@@ -308,6 +308,8 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
         convert(model("GPT-2"), out)
     with pytest.raises(TypeError, match="must be a string, not a PosixPath"):
         convert(made("GPT-2"), out, text=out)
+    with pytest.raises(NotConverted, match=rf"contains, Path\('{tmp_path}/file'\)\.read_text\(\)$"):
+        convert(made("GPT-2"), out, text=str(tmp_path / "file"))
     assert not out.exists()
 
 
