@@ -94,7 +94,10 @@ export function read(rest, recipe) {
     } else if (name === "camera") {
       const camera = parseCamera(text);
       if (camera) state.camera = camera;
-      else wrong.push(`camera=${quoted} is not three numbers, or six, between −100 and 100`);
+      else {
+        const far = `the eye at least ${MIN_CAMERA_DISTANCE} from what it looks at (0,0,0 if there are three)`;
+        wrong.push(`camera=${quoted} is not three numbers, or six, between −100 and 100, with ${far}`);
+      }
     } else if (name === "controls") {
       const unknown = text.split(",").filter((each) => !controlNames(recipe).includes(each));
       if (text === "0" || text === "1") state.controls = text === "0" ? [] : null;

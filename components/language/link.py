@@ -161,7 +161,11 @@ def _whole(name: str, low: int, high: int, text: str) -> int:
 def _camera(text: str) -> tuple[float, ...]:
     numbers = tuple(map(_number, text.split(",")))
     if not _is_camera(numbers):
-        words = f"camera={text} is not three numbers, or six, within ±{MAX_CAMERA_COORDINATE:g}"
+        near = f"three numbers, or six, within ±{MAX_CAMERA_COORDINATE:g}"
+        far = (
+            f"with the eye at least {MIN_CAMERA_DISTANCE:g} from what it looks at (0,0,0 if there are three)"
+        )
+        words = f"camera={text} is not {near}, {far}"
         raise WrongValue("camera", words, "x,y,z of the eye, and of what it looks at")
     return numbers
 

@@ -362,6 +362,14 @@ def test_a_wrong_value_leaves_the_others(node):
     assert got["state"]["params"]["gamma1"] == 1 and got["state"]["params"]["gamma2"] == 1.5
 
 
+def test_a_camera_at_the_point_that_it_looks_at_is_refused_with_the_rule(node):
+    rule = "the eye at least 0.001 from what it looks at (0,0,0 if there are three)"
+    (said,) = in_browser(node, LAYERNORM, usual(LAYERNORM), "?camera=0,0,0")["wrong"]
+    with pytest.raises(WrongValue) as wrong:
+        state_of(LAYERNORM, {"camera": "0,0,0"})
+    assert said.endswith(rule) and wrong.value.error.endswith(rule)
+
+
 def test_a_figure_without_a_tour_has_no_stop(node):
     alone = told(LAYERNORM, usual(LAYERNORM)) | {"text": None}
     assert node.ask("read", search="?tour=1", choices=usual(LAYERNORM), recipe=alone)["wrong"]

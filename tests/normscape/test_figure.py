@@ -94,7 +94,7 @@ WRONG = [
     ("params", {"eps": True}, "eps=True is not 0 or a number"),
     ("progress", 9, "progress=9.0"),
     ("follow", 60, "follow=60 is not a whole number"),
-    ("camera", [0, 0, 0], "camera="),
+    ("camera", [0, 0, 0], r"camera=\S+ is not .* at least 0\.001 from what it looks at"),
     ("controls", ["speed"], "no control 'speed'"),
     ("theme", "blue", "theme"),
 ]
