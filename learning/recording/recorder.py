@@ -54,6 +54,7 @@ NONE_FOUND = (
 )
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
+OVERFLOW = "its inputs are so large that their squares overflow"
 LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
@@ -354,7 +355,8 @@ class Recorder:
             finite = vectors.isfinite().all(-1).nonzero()[:OUTPUT_CHECK_VECTORS, 0]
             tried = vectors[finite]
             if len(finite) and not agrees(recognised.norm, as_float64(tried), made[finite], tried.dtype):
-                raise NotKnown(NOT_ALONE)
+                wide = tried if tried.itemsize > 2 else tried.float()  # norms compute in 32 bits or more
+                raise NotKnown(NOT_ALONE if wide.square().mean(-1).isfinite().all() else OVERFLOW)
             self.checked |= {place} if len(finite) else set()
         if not self.keeps:
             self.counted[place] += len(vectors)

@@ -52,6 +52,14 @@ def test_a_call_without_vectors_is_said_to_have_none():
         seen.recording  # noqa: B018
 
 
+def test_an_overflow_is_told_from_a_module_that_is_no_norm_alone():
+    model = nn.Sequential(nn.LayerNorm(D))
+    with record(model) as seen:
+        model(1e30 * some(3, D))
+    with pytest.raises(ValueError, match="0: its inputs are so large that their squares overflow$"):
+        seen.recording  # noqa: B018
+
+
 class ScalarNorm(nn.Module):
     """ScaleNorm: one gain for all coordinates."""
 
