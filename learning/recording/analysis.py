@@ -117,9 +117,9 @@ COLUMNS = (
     Column(
         "turn_scaled",
         "turn ÷ random",
-        "The median turn as a multiple of the median angle between isotropic vectors of that d and the "
-        "hyperplane, arcsin √B with B of the Beta distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° "
-        "where d = 12,288.",
+        "The median turn as a multiple of that of isotropic vectors without γ, β and ε. This is the median "
+        "angle between isotropic vectors of that d and the hyperplane, arcsin √B with B of the Beta "
+        "distribution (1/2, (d − 1)/2): 1.98° where d = 384, 0.35° where d = 12,288.",
     ),
     *sources.COLUMNS,
     Column(

@@ -419,8 +419,8 @@ class Recorder:
 
     def __repr__(self) -> str:
         seen = max((sample.seen for sample in self.samples.values()), default=0)
-        norms = f"{len(self.samples)} norms recorded, {len(self.skipped)} not"
-        return f"<{type(self).__name__} {self.name}: {self.calls:,} calls, {norms}, {seen:,} vectors a norm>"
+        norms = f"{len(self.samples)} norms recorded, {len(self.skipped)} not, at most {seen:,} vectors each"
+        return f"<{type(self).__name__} {self.name}: {self.calls:,} calls, {norms}>"
 
     def save(self, path: Any, *, full: bool = False) -> None:
         """Write the recording to a file; if it is too large for a page, write only its digest.

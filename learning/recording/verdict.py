@@ -91,7 +91,7 @@ def _turn(asked: Sequence[TableRow], *, centre: bool) -> Finding:
         "turn_median",
         "By how much does centring turn outputs?",
         f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
-        f"vectors, at most {max(high):.1f}° (95th percentile of a norm)",
+        f"vectors without γ and β, at most {max(high):.1f}° (95th percentile of a norm)",
         float(np.median(turns)),
         "The median over these norms of the median over vectors, and of its multiple of the angle "
         "between isotropic vectors and the hyperplane; the largest 95th percentile of a norm. How "
