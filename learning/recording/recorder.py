@@ -1,8 +1,7 @@
 """Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
-The sample is uniform (reservoir sampling: each vector draws a random number, and the vectors with the
-smallest numbers are kept). All norms draw the same random numbers, so norms that see the same tokens keep the
-vectors of the same tokens. If a forward pass calls a module several times, like the single layer of ALBERT,
+All norms draw the same random numbers for their samples (`Reservoir`), so norms that see the same tokens keep
+the vectors of the same tokens. If a forward pass calls a module several times, like the single layer of ALBERT,
 each call has an entry of its own in the recording: `path#1`, `path#2`, … A compiled model runs uncompiled
 while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
 """
@@ -35,6 +34,7 @@ from learning.recording.recording import (
     UNTRACED,
     Recording,
 )
+from learning.recording.reservoir import Reservoir
 from learning.recording.sources import Sources
 
 Array = np.ndarray
@@ -87,35 +87,6 @@ def bar(share: float) -> str:
     """A progress bar of text characters. `share` is the finished share of the work, from 0 to 1."""
     full = round(PROGRESS_BAR_CHARACTERS * share)
     return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
-
-
-class Sample:
-    """A uniform random sample of at most `most` of the vectors seen, with d numbers each (reservoir)."""
-
-    def __init__(self, most: int, d: int, seed: int) -> None:
-        self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)
-        self.drawn, self.kept, self.seen = np.empty(most), 0, 0
-        self.lots = np.random.default_rng(seed)
-
-    @property
-    def finite(self) -> Array:
-        """For each kept vector, whether all its numbers are finite."""
-        return np.asarray(np.isfinite(self.x[: self.kept]).all(axis=-1))
-
-    def choose(self, count: int) -> tuple[Array, Array]:
-        """Choose at random which of the next `count` vectors to keep; all of them count as seen.
-
-        Returns the kept vectors' indices, and the rows of `x` and `about` where the caller must write them.
-        """
-        most, drawn = len(self.drawn), self.lots.random(count)
-        every = np.concatenate([self.drawn[: self.kept], drawn])
-        stay = np.argpartition(every, most - 1)[:most] if len(every) > most else np.arange(len(every))
-        new = np.sort(stay[stay >= self.kept]) - self.kept
-        places = np.setdiff1d(np.arange(most), stay[stay < self.kept])[: len(new)]
-        self.drawn[places], self.kept = drawn[new], min(len(every), most)
-        self.about[places, 2] = self.seen + new
-        self.seen += count
-        return new, places
 
 
 class Recorder:
@@ -172,7 +143,7 @@ class Recorder:
         if not self.known:
             every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or NONE_FOUND
             raise ValueError(f"this model has no norm that is understood: {every[:MAX_PATH_CHARACTERS]}")
-        self.samples: dict[Place, Sample] = {}
+        self.samples: dict[Place, Reservoir] = {}
         self.checked: set[Place] = set()  # calls of norms whose output agreed with the norm's formula
         self.enclosing = Enclosing()
         self.calls = 0
@@ -361,7 +332,7 @@ class Recorder:
         if not self.keeps:
             self.counted[place] += len(vectors)
             return
-        sample = self.samples.setdefault(place, Sample(self.vectors, recognised.norm.d, self.seed))
+        sample = self.samples.setdefault(place, Reservoir(self.vectors, recognised.norm.d, self.seed))
         known_of_each = self.enclosing.vectors(place[0], lead).items()
         about = {name: each for name, each in known_of_each if each is not None}
         rows = np.flatnonzero(about["real"]) if "real" in about else np.arange(len(vectors))

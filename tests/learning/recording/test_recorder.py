@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from learning.recording import record
 from learning.recording.known import as_float64
-from learning.recording.recorder import Sample
+from learning.recording.reservoir import Reservoir
 
 D = 12
 
@@ -378,7 +378,7 @@ def test_each_vector_stays_with_the_same_chance():
     most, count, runs = 20, 100, 400
     times = np.zeros(count)
     for seed in range(runs):
-        sample = Sample(most, 2, seed)
+        sample = Reservoir(most, 2, seed)
         for chunk in np.array_split(np.arange(count), 7):
             sample.choose(len(chunk))
         times[sample.about[:, 2]] += 1
