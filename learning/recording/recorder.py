@@ -1,9 +1,9 @@
 """Record a sample of the inputs of a running model's norms, by forward hooks that are removed afterwards.
 
-All norms draw the same random numbers for their samples (`Reservoir`), so norms that see the same tokens keep
-the vectors of the same tokens. If a forward pass calls a module several times, like the single layer of ALBERT,
-each call has an entry of its own in the recording: `path#1`, `path#2`, … A compiled model runs uncompiled
-while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
+All norms draw the same random numbers for their samples (`Reservoir`), so norms that see the same tokens
+keep the vectors of the same tokens. If a forward pass calls a module several times, like the single layer of
+ALBERT, each call has an entry of its own in the recording: `path#1`, `path#2`, … A compiled model runs
+uncompiled while it is recorded, and layers recomputed in backward (gradient checkpointing) do not count.
 """
 
 from __future__ import annotations
