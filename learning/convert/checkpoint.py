@@ -29,7 +29,7 @@ from transformers.initialization import no_tie_weights
 
 from learning.convert import load as strict
 from learning.file_error import one_line
-from learning.recording.pretrained import NoModel, not_found, quiet, tokenizer_of
+from learning.recording.pretrained import NO_CODE, NoModel, not_found, quiet, tokenizer_of
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
@@ -75,7 +75,7 @@ class Checkpoint:
         self._given, self.name = name, name.rstrip("/").rpartition("/")[2]
         with one_line_errors(f"{name} cannot be loaded"):
             self.folder, self._options = _found(name)
-            self.config = transformers.AutoConfig.from_pretrained(self.folder, **self._options)
+            self.config = transformers.AutoConfig.from_pretrained(self.folder, **NO_CODE, **self._options)
             if getattr(self.config, "quantization_config", None):
                 raise NotConverted(f"{name} has quantised weights, which cannot be folded")
             self.architecture = _architecture(self.config)

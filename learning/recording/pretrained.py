@@ -1,6 +1,6 @@
 """Record the norms of a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
 
-Needs PyTorch and transformers. Weights are read from safetensors. A local folder without them may have pickle
+Needs PyTorch and transformers. Weights are read from safetensors or GGUF. A local folder without them may have pickle
 files, of which only tensors are loaded. Code that comes with a model never runs.
 """
 
@@ -29,6 +29,7 @@ MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its w
 MIN_VOCABULARY = 2  # a T5 tokenizer without files has one token, the space
 TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
+NO_CODE = {"trust_remote_code": False}  # else transformers asks in a terminal whether to run a model's code
 
 
 ModelLoader = Callable[..., Any]  # loads the model in a folder
@@ -114,7 +115,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
     given: dict[str, Any] = {"gguf_file": file} if file else {}
     folder = folder or "."
     try:
-        config = transformers.AutoConfig.from_pretrained(folder, **given)
+        config = transformers.AutoConfig.from_pretrained(folder, **NO_CODE, **given)
         kind = _head(config) if predicts else transformers.AutoModel
         with torch.device("meta"):
             outline = transformers.AutoModel.from_config(config)
@@ -132,7 +133,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
             given["use_safetensors"] = True
         if strict and getattr(config, "rms_norms", None):
             return tokenizer, strict(folder, **given).eval()
-        return tokenizer, kind.from_pretrained(folder, **given).eval()
+        return tokenizer, kind.from_pretrained(folder, **NO_CODE, **given).eval()
     except NoModel:
         raise
     except Exception as problem:  # third-party files and code
@@ -170,7 +171,7 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
     Raises NoModel if it has none: without files, transformers raises, or returns one that knows no words.
     """
     try:
-        found = transformers.AutoTokenizer.from_pretrained(folder, **options)
+        found = transformers.AutoTokenizer.from_pretrained(folder, **NO_CODE, **options)
     except Exception as problem:  # third-party files and code
         raise NoModel(f"{name} has no tokenizer that can be loaded: {one_line(problem)}") from None
     if len(set(found.get_vocab()) - set(found.all_special_tokens)) < MIN_VOCABULARY:

@@ -1,11 +1,13 @@
 """Cutting a text into a model's windows, and loading models from folders and GGUF files."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from learning.convert.checkpoint import Checkpoint, NotConverted
 from learning.convert.load import load
 from learning.recording import pretrained
 from learning.recording.pretrained import NoModel, called, how_much_is_read, not_found, recorded, windows
@@ -110,6 +112,17 @@ def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
     getattr(transformers, f"{name}Config")(**sizes).save_pretrained(tmp_path)
     with pytest.raises(NoModel, match="has no tokenizer"):
         pretrained.tokenizer_of("mine", tmp_path)
+
+
+def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path):
+    """In a terminal, transformers would ask whether to run it, and run it after a "y"."""
+    own = {"model_type": "strange", "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
+    (tmp_path / "config.json").write_text(json.dumps(own))
+    (tmp_path / "code.py").write_text("raise SystemExit")
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("transformers asks"))
+    for load_model in (partial(pretrained.loaded, predicts=True), Checkpoint):
+        with pytest.raises((NoModel, NotConverted), match="contains custom code"):
+            load_model(str(tmp_path))
 
 
 def test_a_model_of_images_is_refused(tmp_path):
