@@ -183,7 +183,7 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_the_first_frame_is_whole(scene):
-    """For all choices, no point of a 3D view is outside its panel, or within half a mark of its edge.
+    """For all values of choices, no point of a 3D view is outside its panel, or within 5 pixels of an edge.
 
     Except supporting planes, which are infinite and cut off somewhere.
     """

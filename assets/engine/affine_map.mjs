@@ -92,8 +92,9 @@ export function frameOf(points, n, d, tolerance, least = 0) {
   return built;
 }
 
-/** Whether each point has the same coordinates with respect to the images of the axes as it had with respect
- * to the axes. @param {Float64Array[]} along the coordinates before @param {number[][]} to the images of the
+/** Whether an affine map explains where all n points are: each has, with respect to the images of the axes,
+ * the coordinates that it had with respect to the axes.
+ * @param {Float64Array[]} along the coordinates before @param {number[][]} to the images of the
  * axes @param {Points} after @param {number} n @param {number} d */
 function follows(along, to, after, n, d) {
   let size = 0;

@@ -173,7 +173,8 @@ function rows(x, n, part) {
   return out;
 }
 
-/** The inverse of `rows`: for each coordinate, its values at all n points. @param {Float64Array} points
+/** Split an array of n points, one point after another, into an array for each coordinate.
+ * @param {Float64Array} points
  * @param {number} n */
 function columns(points, n) {
   const m = points.length / n || 0;

@@ -104,6 +104,7 @@ addEventListener("message", ({ source, data }) => {
   if (data?.type === "normscape:theme" && followsHost && ["auto", "light", "dark"].includes(data.theme))
     dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
   if (data?.type !== "normscape:set") return;
-  if (Object.prototype.toString.call(data.state ?? {}) === "[object Object]") set(data.state ?? {});
-  else console.warn("normscape:set: the state is not an object", data.state);
+  const { state = {} } = data;
+  if (state && typeof state === "object" && !Array.isArray(state)) set(state);
+  else console.warn("normscape:set: the state is not an object", state);
 });

@@ -185,7 +185,7 @@ def input_half_side(film: Film) -> float:
 
 
 def field(film: Film, seed: int) -> Seen:
-    """View of the network's decision over its 2D input, with the data points on top."""
+    """View of the network's decision over its 2D input, with the data points; and the cloud of its grid."""
     half = input_half_side(film)
     side = np.linspace(-half, half, FIELD_SIDE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""HTTP routes, each with its `Access`: whether caches and other sites may use its responses; and failures."""
+"""Register HTTP routes: each declares by `Access` whether caches and other sites may use its responses."""
 
 from __future__ import annotations
 

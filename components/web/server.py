@@ -1,4 +1,4 @@
-"""HTTP routes for recipes, still pictures, previews, the drawing library and health; all are GET.
+"""GET routes: recipes, still pictures, previews, cards, styles, fonts, the drawing library and health.
 
 Expensive responses are computed within the client's `budget`, and cached.
 """

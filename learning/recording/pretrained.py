@@ -1,7 +1,7 @@
 """Record the norms of a Hugging Face model, given by name, folder or GGUF file, while it reads a text.
 
-Needs PyTorch and transformers. Weights are read from safetensors or GGUF. A local folder without them may have pickle
-files, of which only tensors are loaded. Code that comes with a model never runs.
+Needs PyTorch and transformers. Weights are read from safetensors or GGUF. A local folder without them may
+have pickle files, of which only tensors are loaded. Code that comes with a model never runs.
 """
 
 from __future__ import annotations

@@ -194,8 +194,9 @@ def _together(step: Attention | Flow | Orbit, x, y, error, params):
 
 
 def _steep(x, error):
-    """The error of arcsin: slope times error, and near ±1, where the slope is unbounded, at most
-    π/2·√(2·error).
+    """A bound of the error of arcsin at points x (n, d) whose coordinates have this `error`.
+
+    It is the slope times the error; near ±1, where the slope is unbounded, at most π/2·√(2·error·d).
     """
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))

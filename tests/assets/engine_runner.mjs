@@ -118,7 +118,8 @@ const answers = {
       return frames.map((frame) => frame.map(({ opacity }) => opacity));
     }),
   /** The names of the loose clouds (whose points may move at different times), and the progress and positions
-   * of their points during a leg of the animation in which later points start later, by `lag`. */
+   * of all points during a leg: the way from one stage to the next. The last point starts `lag` of the leg
+   * later than the first. */
   scattered({ recipe, leg, lag }) {
     const params = link.defaults(recipe);
     const own = motion.apart(leg, lag);

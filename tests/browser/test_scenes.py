@@ -81,7 +81,10 @@ STOPS = f"""(() => {{
 
 
 def together(hero, card, hidden):
-    """Whether most of the main figure and all of the tour's card are visible at the same time."""
+    """Whether most of the main figure and all of the tour's card are visible at once.
+
+    hero, card: the shares that are visible; hidden: pixels of the card below the window's edge.
+    """
     return hero >= 0.7 and card > 0.99 and hidden <= 1
 
 

@@ -61,7 +61,7 @@ def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module
 
 @each_norm
 def test_counts_are_the_same_model_as_tokens(norm):
-    """Each token of each sequence, in any order, has the logits that its class has by counts."""
+    """For tokens in any order, PyTorch's layer gives the logits that our model computes from their counts."""
     model, rng = AttentionClassifier(norm=norm), np.random.default_rng(0)
     flat = model.initial([4])[0].astype(float) + 0.3 * rng.normal(size=584)
     layer, embedding = torch_layer(model, flat)

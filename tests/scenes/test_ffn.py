@@ -604,7 +604,7 @@ CLAIMS = {
     "At every point at least two neurons are on. Two neurons are enough to tell all points of the circle apart. Look at the curves: each is flat somewhere, but never two at the same angle.": zeros_without_a_loss,
     "Half of all numbers are zeros, and nothing is lost: $W_2$ brings back the whole circle. Move the shift below 0. Down to −0.56 still nothing is lost; then points turn pink, and from about −1.07 on some are black.": a_mirror_image,
     "a small loop stands where the black point was, and no number is exactly zero.": the_gelu_stop,
-    "An eighth of the sphere is at the origin. Three eighths are on the three axes, where only one neuron is on. On another three eighths two neurons are on. These parts were pressed onto planes, and yet are blue: no two points of one part have the same image, because each part lies on one side of its plane. On the remaining eighth all neurons are on": the_sphere,
+    "An eighth of the sphere is at the origin. Three eighths are on the three axes, where only one neuron is on. On another three eighths two neurons are on. These parts were pressed onto planes, and yet are blue: no two points of one part have the same image, because each part lies on one side of the plane onto which it was pressed. On the remaining eighth all neurons are on": the_sphere,
     "Three neurons, trained.": trained_and_narrow,
     "This network gets 83 % right.": trained_and_narrow,
     "? With 9 neurons all answers are right, and they hardly depend on the sign of $y$. Has ReLU thrown the sign away? - yes, that is what the zeros are for - half of it": trained_and_wide,

@@ -91,8 +91,9 @@ def pythagoras():
 
 
 def lengths(rate, decay, steps, draw):
-    """The length of w, step by step, for a loss of noise only; draw: the length of the gradient at ‖w‖ =
-    1.
+    """The length of w after each step, from 1, if the gradient is noise alone.
+
+    draw: a function of the number of steps; it returns for each step the size of the gradient at ‖w‖ = 1.
     """
     length, found = 1.0, []
     for size in draw(steps):

@@ -299,8 +299,9 @@ def one_order():
 
 
 def crowding():
-    """(farthest − nearest) / mean of the distances to 1,000 keys, over queries: before Euclidean, after by
-    angle.
+    """Farthest minus nearest of 1,000 keys, as a share of their mean distance: 18 %, averaged over queries.
+
+    Before LayerNorm by Euclidean distance, after it by angle.
     """
     rng = np.random.default_rng(0)
     q, k = rng.standard_normal((50, 512)), rng.standard_normal((1000, 512))

@@ -80,7 +80,7 @@ def test_what_is_shipped_is_small():
 @pytest.mark.parametrize("heads", HEADS)
 @pytest.mark.parametrize("vectors", ["gaussian", "digits"])
 def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
-    """The cloud's stages and the drawn error curve are those of the trained block, `ideal` is LayerNorm's.
+    """The stages of the points and the error curve are those of the trained block; the cloud `ideal` is LayerNorm's.
 
     Compared at one checkpoint, with the sliders for scale and mean away from their defaults.
     """

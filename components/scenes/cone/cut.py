@@ -1,8 +1,9 @@
 """The recipe of a plane that separates two classes after the norm.
 
-The norm maps all points of a cone to the circle in which this plane ⟨n, z⟩ = cos α cuts the unit sphere; the
-cone separates the classes before the norm. A slider turns n in the plane of x₁ and x₃. Inputs are shown on a
-sheet: a level disc above the origin.
+The plane is ⟨n, z⟩ = cos α. Before the norm the classes are separated by a cone around n with the half-angle
+α: the norm maps all its points to the circle in which the plane cuts the unit sphere. Sliders turn n in the
+plane of x₁ and x₃, and set α; n can also be dragged. Inputs are shown on a sheet: a level disc above the
+origin.
 """
 
 import numpy as np

@@ -207,7 +207,7 @@ def around_tokens(d: int) -> list[Part]:
 
 
 def rings(hand: Carry | None) -> View:
-    """View of the tokens at all times, as concentric circles: the later the time, the larger the circle.
+    """View of the tokens at all times in two dimensions, as concentric circles: the later, the larger.
 
     `hand` lets readers drag the starts of the tokens; None if they cannot be dragged.
     """

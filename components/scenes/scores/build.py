@@ -136,7 +136,7 @@ def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """The parts of the choice "scores": parameters, clouds, views, readouts.
+    """The parts of the choice "scores": parameters, clouds, views, readouts. shared: as in `variances`.
 
     They show scores as they are and divided by dₖᵃ, with a from a slider, and the softmax weights of both.
     """
