@@ -11,7 +11,7 @@ import { clickable } from "../engine/hands.mjs";
 
 const PICK_RADIUS_PX = 20; // the distance at which Plotly shows hover texts, too
 const SAME_PLACE_PX = 4; // points this near count as in the same place
-const STILL_PX = 4; // a press during which the pointer moves farther is not a click
+export const STILL_PX = 4; // a press during which the pointer moves farther is not a click
 
 /** Call the panel's `callbacks.picked` with the mark and the index of the point when a clickable point is
  * clicked. @param {Panel} panel

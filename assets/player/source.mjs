@@ -16,7 +16,7 @@ import { changes } from "./link.mjs";
 // milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
 const ANSWER_TIMEOUT_MS = 60_000;
 const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
-const NO_SERVER_TEXT = "this choice needs a server; a page without one has only some choices";
+const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
 /** For scene elements with `supply`, the function that supplies the recipes.
  * @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */

@@ -21,6 +21,7 @@ from tests.browser.hand import (
     difference,
     drag,
     drag_slider,
+    finger,
     fetching,
     frames,
     middle,
@@ -199,6 +200,38 @@ def test_the_camera_stays_where_the_hand_left_it(page):
     page.set_viewport_size({"width": 1100, "height": 760})
     rest(page)
     assert np.abs(camera(page) - left).max() < SAME_CAMERA, "after a resize"
+
+
+@pytest.mark.pixels
+def test_a_drag_that_turns_the_figure_picks_no_point(page):
+    visit(page, "/layernorm?n=12&progress=3")
+    rest(page)
+    i = nearest(page)
+    player(page, "p.follow(value)", (i + 1) % 12)
+    rest(page)
+    first, (x, y, _) = camera(page), player(page, PROJECTED)[i]
+    hover(page, i)
+    page.mouse.down()
+    frames(page, 3)  # Plotly sees a click in the frame in which the button is down
+    page.mouse.move(x + 90, y + 30, steps=8)
+    page.mouse.up()
+    rest(page)
+    assert np.abs(camera(page) - first).max() > 0.2
+    assert player(page, "p.followed") == (i + 1) % 12
+
+
+def test_a_finger_turns_all_pictures_and_the_link_says_how(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/rmsnorm?progress=1")
+    rest(page)
+    first = camera(page)
+    x, y = middle(page, ".figure")
+    finger(page, [(x + 8 * k, y + 3 * k) for k in range(12)])()
+    page.wait_for_function("() => location.search.includes('camera=')", timeout=TIMEOUT_MS)
+    rest(page)
+    assert np.abs(camera(page) - first).max() > 0.1
+    one, other = player(page, "p.panels.filter((q) => q.scene).map((q) => q.camera().eye)")
+    np.testing.assert_allclose(one, other, atol=SAME_CAMERA)
 
 
 @pytest.mark.parametrize("way", ["", "#without=buffers"])

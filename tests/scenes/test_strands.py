@@ -308,7 +308,7 @@ CLAIMS = {
     "The norm brings each point along its ray back to the circle.": on_the_circle,
     "After a norm all points are on the right half of the circle, where no two places have the same height. So a point at the height of the line is on the ray, and the number of crossings of the curve and the line is the number of strands.": sheet_by_sheet,
     "The numbers beside the picture are the largest number of strands in any direction, and its bound, which doubles with each norm.": most_sheets,
-    "? A norm can fold the circle into two strands. How many can five norms in a row make? - 10 - 25 - * 32 Each norm at most doubles the strands.": one_fold,
+    "The first norm has folded the circle into two strands. Each norm at most doubles the strands, so five norms make at most 32.": one_fold,
     "Here the bound is reached: 32 strands.": five_folds,
     "With $s_2 = 0$ only 4 strands are left, though all five norms are still there.": without_s2,
     "If each of the ten sliders is drawn uniformly from its whole range, there are 6 strands (median of 1,000 draws).": random_sliders,

@@ -17,6 +17,7 @@ import { clickable } from "../../engine/hands.mjs";
 import { flat, lifted } from "../../engine/perspective.mjs";
 import { palette, resolve, rgb } from "../colors.mjs";
 import { Panel } from "../painter.mjs";
+import { STILL_PX } from "../picking.mjs";
 import { outside, plotlyCamera, pointScale, size } from "../traces.mjs";
 import {
   drawIndexed,
@@ -107,24 +108,66 @@ export class SpacePanel extends Panel {
 
   /** Draw the figure for the first time, and listen to its events. @override */
   begin() {
-    this.gd.on("plotly_click", (/** @type {Plotly} */ { points: [{ curveNumber, pointNumber }] }) => {
-      const layer = this.view.layers[curveNumber];
-      if (clickable(layer)) this.callbacks.picked(layer, pointNumber);
-    });
-    const moved = (/** @type {Plotly} */ event) => {
-      if (!("scene.camera" in event) || this.#turning) return;
-      this.gd.classList.add("turning");
-      this.callbacks.turned(this.camera());
-      requestAnimationFrame(() => this.onPlot()); // Plotly moves its camera in its next frame
-    };
-    this.gd.on("plotly_relayouting", moved);
-    this.gd.on("plotly_relayout", moved);
+    this.#watchClicks();
+    this.#watchCamera();
     this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
     this.#complete();
     if (this.#renderLoop) pulse(this.gd, this.#renderLoop, this.life.signal);
+  }
+
+  /** Call `callbacks.picked` when a point is clicked. Plotly reports a click as soon as the pointer is
+   * pressed, although it may then move and turn the figure; and after a tap, only when the finger is up. */
+  #watchClicks() {
+    /** @type {{x: number, y: number, isUp?: boolean, hit?: [Mark, number]} | null} */ let press = null;
+    const options = { signal: this.life.signal, capture: true };
+    const pick = () => {
+      if (!press?.isUp || !press.hit) return;
+      this.callbacks.picked(...press.hit);
+      press = null;
+    };
+    this.gd.on("plotly_click", (/** @type {Plotly} */ { points: [{ curveNumber, pointNumber }] }) => {
+      const layer = this.view.layers[curveNumber];
+      if (press && clickable(layer)) press.hit ??= [layer, pointNumber];
+      pick();
+    });
+    const down = (/** @type {PointerEvent} */ { button, clientX: x, clientY: y }) => {
+      press = button ? null : { x, y };
+    };
+    const up = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+      if (!press) return;
+      press.isUp = true;
+      if (Math.hypot(clientX - press.x, clientY - press.y) > STILL_PX) press = null;
+      pick();
+    };
+    this.gd.addEventListener("pointerdown", down, options);
+    addEventListener("pointerup", up, options);
+    addEventListener("pointercancel", () => (press = null), options);
+  }
+
+  /** Call `callbacks.turned` while the reader turns the figure. Plotly reports only what a mouse does. */
+  #watchCamera() {
+    const moved = () => {
+      this.gd.classList.add("turning");
+      this.callbacks.turned(this.camera());
+      requestAnimationFrame(() => this.onPlot()); // Plotly moves its camera in its next frame
+    };
+    const turned = (/** @type {Plotly} */ event) => {
+      if ("scene.camera" in event && !this.#turning) moved();
+    };
+    this.gd.on("plotly_relayouting", turned);
+    this.gd.on("plotly_relayout", turned);
+    let eye = "";
+    const touched = () => {
+      const now = String(this.camera().eye);
+      if (eye !== (eye = now)) moved();
+    };
+    const options = { signal: this.life.signal, passive: true };
+    this.gd.addEventListener("touchstart", () => (eye = String(this.camera().eye)), options);
+    for (const touch of ["touchmove", "touchend"])
+      this.gd.addEventListener(touch, () => requestAnimationFrame(touched), options);
   }
 
   /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer or farther away. */

@@ -109,7 +109,7 @@ def build(choices: Choices, model: tuple[Shape, Mapping[str, Array]], table: Fou
 
 NOW, DISTANCE, PATH_LENGTH = (0, 1, 4)  # indices of a letter's numbers: step, distances, path lengths
 LABELS = tuple(
-    f"Path of the followed letter ÷ spread{part}" for part in ("", ", centred", ", as attention reads it")
+    f"Path of the followed letter ÷ spread, {part}" for part in ("at x", "centred", "as attention reads it")
 )
 
 
