@@ -1,5 +1,5 @@
 // @ts-check
-/** Write the player's state into the page's address. */
+/** Write the player's state into the page's address, and the tour's stop into the browser's history. */
 
 /** @import { Player } from "./player.mjs" */
 
@@ -21,4 +21,16 @@ export function writeAddress(player, push) {
   )
     return;
   history[push ? "pushState" : "replaceState"](history.state, "", (query || path) + location.hash);
+}
+
+/** Add an entry to the browser's history for the next stop of the tour, and note both stops in their entries,
+ * so that the browser's Back button leads from stop to stop. Does nothing in an embedded figure. @param
+ * {Player} player @param {number} before the index of the stop that was shown; −1 if none was @param {number}
+ * stop the index of the next stop @param {boolean} linked whether the page's link asks for it: then the
+ * present entry is its entry */
+export function writeStop(player, before, stop, linked) {
+  if (player.apart || player.closed || location.pathname !== player.path) return;
+  if (linked) return history.replaceState({ ...history.state, stop }, "");
+  history.replaceState({ ...history.state, stop: before }, "");
+  history.pushState({ ...history.state, stop }, "");
 }

@@ -190,7 +190,7 @@ export class Player {
   async start() {
     const options = { signal: this.life };
     const restore = () => {
-      if (!this.apart && location.pathname === this.path) this.restore();
+      if (!this.apart && location.pathname === this.path && !this.tour?.restore()) this.restore();
     };
     const theme = (/** @type {CustomEventInit<string>} */ { detail = "" }) => {
       this.#state.paint(detail);

@@ -207,7 +207,7 @@ export class RecipeChanges {
       writeAddress(player, false);
       this.#parts.take(answer, state.kept(answer.recipe));
       this.#following = false;
-      writeAddress(player, true);
+      writeAddress(player, !state.arriving); // a stop of the tour has an entry already
       await this.#parts.build();
       return !stale() && this.#arrive();
     });

@@ -11,6 +11,7 @@
  */
 
 import { h } from "../dom.mjs";
+import { writeStop } from "./address.mjs";
 import { question, verdict } from "./guess.mjs";
 /** @import { Player } from "./player.mjs" */
 
@@ -138,9 +139,27 @@ export class Tour {
     if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
   }
 
-  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k
-   * @param {boolean} [linked] whether the page's link asks for it */
+  /** Show what belongs to the entry of the browser's history to which the reader has gone back or forward.
+   * @returns {boolean} whether that is another stop of the open tour; otherwise it is the state that the
+   * page's link names */
+  restore() {
+    const stop = history.state?.stop ?? this.#current;
+    if (this.#current < 0 || stop === this.#current) return false;
+    if (stop < 0) this.#close();
+    else this.#show(stop);
+    return stop >= 0;
+  }
+
+  /** Go to a stop, in a new entry of the browser's history. @param {number} k @param {boolean} [linked]
+   * whether the page's link asks for it */
   visit(k, linked = false) {
+    if (k !== this.#current) writeStop(this.#player, this.#current, k, linked);
+    this.#show(k, linked);
+  }
+
+  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k
+   * @param {boolean} [linked] as in `visit` */
+  #show(k, linked = false) {
     const before = this.#current;
     const stop = this.#stops[k];
     const [from, to] = this.#ends(k);

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from components.language.scene import scenes
 from components.training import recipes
@@ -386,6 +387,37 @@ def test_the_tour_leads_from_stop_to_stop(page):
     assert page.locator(".tour .current").count() == 1
     rest(page)
     assert player(page, "p.progress") == 1
+
+
+def test_back_and_forward_lead_from_stop_to_stop(page):
+    """The caption is always that of the figure; before the first stop, the tour is closed."""
+    scene = scenes()["cone"]
+    visit(page, "/cone")
+    page.click(".head .on")
+
+    def shows(stop):
+        rest(page, f"p.tour.current === {stop - 1}")
+        state = json.dumps(whole_state(scene, scene.text.tour[stop - 1]))
+        until(page, f"({STATE}) === {state}")
+        expect(page.locator(".guide .count")).to_have_text(f"{stop} of {len(scene.text.tour)}")
+
+    shows(1)
+    page.click(".guide .on")
+    page.click(".guide .question button")
+    shows(2)
+    page.click(".guide .on")
+    until(page, "p.tour.current === 2")
+    page.go_back()
+    shows(2)
+    page.go_back()
+    shows(1)
+    page.go_forward()
+    shows(2)
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".guide")).to_be_hidden()
+    rest(page)
+    assert page.url.endswith("/cone")
 
 
 def test_a_stop_fixes_the_whole_state(page):
