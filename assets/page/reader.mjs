@@ -3,8 +3,11 @@
  * search dialog when its button is pressed. */
 
 import { store, stored } from "../browser.mjs";
+import { h } from "../dom.mjs";
 
 const VISITED_KEY = "visited"; // in localStorage: slugs, joined by commas
+
+const NO_ANSWER_TEXT = "The server does not answer. Try again in a moment.";
 
 /** The slugs of the scenes that the reader has visited. */
 const visited = () => new Set((stored(VISITED_KEY) ?? "").split(",").filter(Boolean));
@@ -38,7 +41,11 @@ document.querySelector(".forget button")?.addEventListener("click", () => {
 for (const button of /** @type {NodeListOf<HTMLElement>} */ (
   document.querySelectorAll("button[data-index]")
 )) {
-  button.addEventListener("click", async () =>
-    (await import("./search.mjs")).search(button.dataset.index ?? ""),
-  );
+  const failure = h("p", { className: "unmoved", role: "alert" }, NO_ANSWER_TEXT);
+  button.addEventListener("click", async () => {
+    failure.remove();
+    const loaded = await import("./search.mjs").catch(() => null);
+    if (loaded) loaded.search(button.dataset.index ?? "");
+    else document.querySelector("header")?.after(failure);
+  });
 }

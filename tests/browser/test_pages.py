@@ -1,5 +1,6 @@
 """Pages: after leaving and returning, without WebGL, narrow and wide, by keyboard only."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -152,6 +153,18 @@ ALL_SEEN = """async () => {
     if (!picture.complete) await new Promise((go) => { picture.onload = go; });
   }
 }"""
+
+
+@pytest.mark.allow_errors("Failed to load resource")
+def test_a_search_without_the_server_says_so(page):
+    page.goto("/words")
+    page.route("**/search.mjs", lambda route: route.abort())
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("alert")).to_have_text(re.compile("server does not answer"))
+    page.unroute("**/search.mjs")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("dialog", name="Search")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
