@@ -14,8 +14,8 @@ const HOLD_MS = 400;
 // key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
 
-/** Start presenting if the reader was presenting on the previous page and came here by the link at the end of
- * its tour. @param {Player} player */
+/** Start presenting if the reader was presenting on the page before, and came here from an end of its tour.
+ * @param {Player} player */
 export function goOn(player) {
   if (!stored(CONTINUE_KEY, "sessionStorage")) return;
   store(CONTINUE_KEY, null, "sessionStorage");
@@ -100,6 +100,14 @@ function handOver(event) {
   if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
 }
 
+/** Go on presenting at the last stop of the scene before, if there is one. @param {HTMLElement} root */
+function toSceneBefore(root) {
+  const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".onwards .before a"));
+  if (!link) return;
+  store(CONTINUE_KEY, "1", "sessionStorage");
+  location.assign(`${link.href}?tour=${link.dataset.stops}`);
+}
+
 /** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and "." or "b" from
  * its button for a black screen; these two keys play and pause here. @param {Player} player @param {{press:
  * () => void}} dot the laser pointer @param {() => void} leave ends the presentation @returns {Record<string,
@@ -108,7 +116,11 @@ function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();
   const on = () => (tour ? tour.next() : player.step(1));
-  const back = () => (tour ? tour.back() : player.step(-1));
+  const back = () => {
+    if (!tour) player.step(-1);
+    else if (tour.current === 0) toSceneBefore(player.root);
+    else tour.back();
+  };
   const digits = Array.from({ length: 9 }, (_, i) => [
     String(i + 1),
     () => {

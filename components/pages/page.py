@@ -299,5 +299,6 @@ def onwards(scene: Scene, place: Place) -> html.Nav:
         on = to(place, after.scene, ["Next: ", after.scene.title], className="next")
         parts = [html.P(Markup(after.bridge), className="bridge"), on]
     if before:
-        parts.append(html.P(["Previous: ", to(place, before.scene)], className="before"))
+        stops = attributes(data_stops=len(before.scene.text.tour))
+        parts.append(html.P(["Previous: ", to(place, before.scene, **stops)], className="before"))
     return html.Nav(parts, className="onwards", **attributes(aria_label="Previous and next scene"))

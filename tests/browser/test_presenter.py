@@ -137,6 +137,18 @@ def test_a_clicker_leads_through_the_tour(page):
     page.wait_for_selector(".presenting", state="detached")
 
 
+def test_back_at_the_first_stop_leads_to_the_last_one_of_the_scene_before(new_page):
+    page = new_page()
+    visit(page, "/rmsnorm?tour=1")
+    page.keyboard.press("p")
+    page.wait_for_selector(".presenting")
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**/layernorm*")
+    page.wait_for_selector(".presenting")
+    assert current(page) == len(STOPS) - 1
+    page.close()
+
+
 # The laser's key, released at once; between two messages of the test it could count as held.
 TAP = """for (const kind of ["keydown", "keyup"])
   document.body.dispatchEvent(new KeyboardEvent(kind, { key: "l", bubbles: true }));"""
