@@ -29,6 +29,7 @@ FORMAT = "normscape-recording-1"
 NORM_KINDS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm", "group_norm": "GroupNorm"}
 MAX_NORMS, MAX_VECTORS, MAX_COORDINATES = 1000, 2000, 8192  # norms; vectors of each norm; coordinates
 MAX_EPS = 1e6
+MAX_POSITION = 2**31
 MAX_PATH_CHARACTERS, MAX_REASON_CHARACTERS = 200, 500
 MAX_WORDS, MAX_WORD_CHARACTERS = 20_000, 40  # number of tokens whose text is stored, and its length
 VERDICTS = ("yes", "no", "unknown")
@@ -113,6 +114,8 @@ class Norm:
                 raise FileError(f"{part} of {name} has the data type {array.dtype}")
             if not np.isfinite(array).all():
                 raise FileError(f"{part} of {name} contains NaN or infinity")
+        if self.position.min() < 0 or self.position.max() > MAX_POSITION:
+            raise FileError(f"a position of {name} is not from 0 to {MAX_POSITION:,}")
         if type(self.groups) is not int or self.groups < 1 or d % self.groups or d // self.groups < 2:
             raise FileError(
                 f"{name}: {d} coordinates cannot be split into "

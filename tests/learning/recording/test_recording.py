@@ -91,6 +91,8 @@ HOSTILE = {
     "a number": (changed({"h.0.ln_1/gamma": np.zeros((), "f4")}), "2 to 8,192 numbers"),
     "integers": (changed({BIG: np.zeros((9, 6), "i8")}), "data type int64"),
     "places": (changed({"ln_f/position": np.zeros(9, "f4")}), "data type float32"),
+    "a place before the first": (changed({"ln_f/position": np.full(9, -1)}), "not from 0 to"),
+    "a place too far": (changed({"ln_f/position": np.full(9, 2**31 + 1)}), "not from 0 to"),
     "NaN": (changed({BIG: np.full((9, 6), np.nan, "f4")}), "NaN or infinity"),
     "∞": (changed({"ln_f/beta": np.full(6, np.inf, "f4")}), "NaN or infinity"),
     "an array less": (changed(gone=["ln_f/beta"]), "not the 12 that"),
