@@ -111,6 +111,7 @@ LEADS_TO = {  # standard terms, and questions about using the app: the answer it
     "label smoothing": "/confidence#is-label-smoothing-such-a-ceiling",
     "temperature of a softmax": "/words#temperature",
     "massive activation": "/words#massive",
+    "attention sink": "/outlier#why-would-a-model-want-an-outlier",
     "residual": "/words#block",
     "offline": "/embedding#what-works-offline",
     "what does an embed do offline": "/embedding#what-works-offline",
