@@ -278,7 +278,7 @@ function finish(end) {
     "idle",
     100,
     `${end.solved} of ${end.seeds} solve it after ${whole(end.step)} steps${ended}. ` +
-      `Seed ${seed} is shown; the link keeps it.`,
+      `Seed ${seed} is shown; the link keeps it for at most ${end.days} days.`,
   ];
 }
 

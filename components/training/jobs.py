@@ -122,7 +122,8 @@ def work(ticket: str) -> None:
     try:
         if film := _train(ticket, Order(**training["order"])):
             run = _reached(partial(runs.save, film, client=training["address"], trained=True))
-            outcome = {"state": "done", "run": run, "seed": film.best(), **_summary(film)}
+            kept = {"run": run, "days": runs.KEPT_DAYS}
+            outcome = {"state": "done", **kept, "seed": film.best(), **_summary(film)}
     except store.StoreUnavailable as problem:
         logging.getLogger(__name__).error("a run could not be stored: %s", problem)
         outcome = {"state": "failed", "words": NOT_STORED}

@@ -8,6 +8,7 @@ import pytest
 
 from components.language.scene import scenes
 from components.training import queue as trainings
+from components.training import runs
 from tests import waiting
 from tests.browser.hand import TIMEOUT_MS, frames, middle, player, rest, until, visit
 
@@ -151,7 +152,8 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.locator(".notice", has_text="this training has 16").wait_for(timeout=TIMEOUT_MS)
     assert not asked, "the worker shows what the hand wants to see"
     page.click("#train-stop")
-    assert "Seed 3 is shown" in words(page, r"of 16 solve it after")
+    said = words(page, r"of 16 solve it after")
+    assert "Seed 3 is shown" in said and f"at most {runs.KEPT_DAYS} days" in said
     until(page, "p.choices.run && p.ready && p.choices.seed === '3' && p.choices.curve === 'accuracy'")
 
 
