@@ -114,8 +114,8 @@ class Norm:
                 raise FileError(f"{part} of {name} has the data type {array.dtype}")
             if not np.isfinite(array).all():
                 raise FileError(f"{part} of {name} contains NaN or infinity")
-        if self.position.min() < 0 or self.position.max() > MAX_POSITION:
-            raise FileError(f"a position of {name} is not from 0 to {MAX_POSITION:,}")
+        if self.position.min() < -MAX_POSITION or self.position.max() > MAX_POSITION:
+            raise FileError(f"a position of {name} is not within ±{MAX_POSITION:,}")
         if type(self.groups) is not int or self.groups < 1 or d % self.groups or d // self.groups < 2:
             raise FileError(
                 f"{name}: {d} coordinates cannot be split into "
