@@ -129,6 +129,29 @@ def test_a_telephone_that_lies_on_its_side(kept):
     page.locator(".guide").get_by_role("button", name="Close").click()
 
 
+# Pairs of parts of a scene that overlap.
+OVERLAPS = """() => {
+  const parts = [...document.querySelectorAll(
+    "main .views, main .scrubber, main .controls, main .explained, main > .numbers, main > .text"
+  )].filter((e) => e.checkVisibility()).map((e) => [e.className, e.getBoundingClientRect()]);
+  return parts.flatMap(([name, a], k) => parts.slice(0, k).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+  ).map(([other]) => [name, other]));
+}"""
+
+
+@pytest.mark.parametrize("size", [LYING, (640, 400)])
+def test_in_a_low_window_nothing_scrolls_over_text(kept, size):
+    resize(kept, size)
+    visit(kept, "/heads")
+    for far in (0, 280, 700):
+        kept.evaluate("(far) => scrollTo(0, far)", far)
+        assert kept.evaluate(OVERLAPS) == []
+    kept.evaluate("scrollTo(0, 0)")
+    resize(kept, DESK)
+
+
 SHARE = """() => {
   const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
   return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
