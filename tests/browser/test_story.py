@@ -11,6 +11,7 @@ from tests.browser.test_embed import files
 from tests.browser.test_pages import WATCH_CONTEXTS
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PAPER = {"width": 718, "height": 1047}  # A4 without its margins
 ALIVE = "contexts.map((r) => r.deref()).filter((c) => c && !c.isContextLost()).length"
 DEEP = "normscape.players.flatMap((p) => p.panels).filter((panel) => panel.is3d).length"
 CONTEXTS = 4
@@ -91,12 +92,17 @@ def test_it_is_printed_with_its_pictures(new_page):
     page = new_page(viewport=WIDE, reduced_motion="reduce")
     page.goto("/story")
     page.emulate_media(media="print")
-    frames(page)
-    words, figure = (
-        page.locator(".part").first.locator(f".{name}").bounding_box() for name in ("words-of", "companion")
-    )
-    assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 250
-    assert page.evaluate("document.documentElement.scrollWidth") <= WIDE["width"]
+    for size in (WIDE, PAPER):
+        page.set_viewport_size(size)
+        frames(page)
+        words, figure = (
+            page.locator(".part").first.locator(f".{name}").bounding_box()
+            for name in ("words-of", "companion")
+        )
+        assert words["y"] + words["height"] <= figure["y"] and figure["height"] > 250
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        place = page.locator(".companion").first.evaluate("(figure) => getComputedStyle(figure).position")
+        assert place != "sticky", "it would cover text"
 
 
 def test_it_lives_in_a_folder_of_anyone_s(new_page, tmp_path):
