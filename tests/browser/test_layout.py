@@ -152,6 +152,15 @@ def test_in_a_low_window_nothing_scrolls_over_text(kept, size):
     resize(kept, DESK)
 
 
+@pytest.mark.parametrize("size", [(720, 500), (800, 600), (900, 700)])
+def test_the_headline_is_below_the_formula_in_a_narrow_window(kept, size):
+    resize(kept, size)
+    visit(kept, "/layernorm")
+    formula, headline = box(kept, ".formula"), box(kept, ".headline")
+    assert formula["y"] + formula["height"] <= headline["y"] + 1
+    resize(kept, DESK)
+
+
 SHARE = """() => {
   const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
   return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
