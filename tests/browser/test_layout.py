@@ -161,6 +161,14 @@ def test_the_headline_is_below_the_formula_in_a_narrow_window(kept, size):
     resize(kept, DESK)
 
 
+def test_a_long_title_stays_in_its_panel(kept):
+    resize(kept, DESK)
+    visit(kept, "/heads")
+    caption = kept.locator(".view:nth-child(2) > figcaption")
+    caption.evaluate("(caption) => { caption.textContent = 'encoder.groups.0.layers_'.repeat(6) }")
+    assert caption.evaluate("(caption) => caption.scrollWidth <= caption.clientWidth")
+
+
 SHARE = """() => {
   const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
   return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
