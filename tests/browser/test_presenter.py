@@ -154,6 +154,16 @@ TAP = """for (const kind of ["keydown", "keyup"])
   document.body.dispatchEvent(new KeyboardEvent(kind, { key: "l", bubbles: true }));"""
 
 
+def test_the_frame_of_the_focus_is_around_the_card_not_on_its_text(page):
+    present(page, f"{PAGE}&tour=1")
+    page.keyboard.press("PageDown")
+    page.locator(".guide h2").focus()
+    drawn = "(element) => getComputedStyle(element).outlineStyle"
+    assert page.locator(".guide").evaluate(drawn) == "none"
+    assert page.locator(".controls").evaluate(drawn) == "solid"
+    page.keyboard.press("p")
+
+
 def test_the_laser_follows_the_pointer_and_catches_no_click(page):
     present(page)
     dot = page.locator(".laser")
