@@ -148,14 +148,13 @@ def test_in_a_low_window_nothing_scrolls_over_text(kept, size):
     for far in (0, 280, 700):
         kept.evaluate("(far) => scrollTo(0, far)", far)
         assert kept.evaluate(OVERLAPS) == []
-    kept.evaluate("scrollTo(0, 0)")
     resize(kept, DESK)
 
 
 @pytest.mark.parametrize("size", [(720, 500), (800, 600), (900, 700)])
 def test_the_headline_is_below_the_formula_in_a_narrow_window(kept, size):
-    resize(kept, size)
     visit(kept, "/layernorm")
+    resize(kept, size)
     formula, headline = box(kept, ".formula"), box(kept, ".headline")
     assert formula["y"] + formula["height"] <= headline["y"] + 1
     resize(kept, DESK)
