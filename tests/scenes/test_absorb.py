@@ -166,7 +166,7 @@ CLAIMS = {
     "A language model often uses its embedding twice": one_matrix_twice,
     "So the two must be separated first.": one_matrix_twice,
     "Here a block with LayerNorm becomes a block with RMSNorm, step by step.": the_numbers,
-    "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four: one direction": the_numbers,
+    "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four, and the picture leaves out one direction": the_numbers,
     "A bias that the step **centred** had missed would do the same.": forgotten,
     r"If all of them are centred (multiplied by $\Pi$), the stream becomes $\Pi x$, and LayerNorm's results stay the same.": only_what_is_read,
     "On a vector whose mean is 0, LayerNorm and RMSNorm are one function": the_whole_model,

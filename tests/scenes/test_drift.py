@@ -363,7 +363,7 @@ def upwards():
 
 def one_spread():
     """The figure divides by the spread that the table has for the model shown, in each layer and at each stage."""
-    assert films.PASSAGES == 6
+    assert films.PASSAGES == 6 and films.FOLLOWED_LETTERS == 16
     for name in MODELS:
         for layer in range(1, 5):
             recipe = recipe_of(SCENE, model=name, layer=layer)
@@ -377,7 +377,7 @@ def one_spread():
 
 
 CLAIMS = {
-    "we took the vectors of all letters of six passages of text, at the same stage of the same layer: their spread is their root mean square distance from their mean. So each stage of each layer has a unit of its own.": one_spread,
+    "we took the vectors of 16 letters in each of six passages of text, at all steps of the window, at the same stage of the same layer: their spread is their root mean square distance from their mean. So each stage of each layer has a unit of its own": one_spread,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,

@@ -171,7 +171,7 @@ def test_scores_of_trained_models():
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
             test_drift.the_division,
-            "In layer 2 a path has the length 1.0 after the centring, and the length 1.3 after the division, gain and shift, as attention reads the vectors. In each of the layers 3 and 4 the two lengths are 1.2 and 1.1",
+            "In layer 2 a path has the length 1.0 after the centring, and the length 1.3 after the division, gain and shift, in the vectors that attention reads. In each of the layers 3 and 4 the two lengths are 1.2 and 1.1",
         ),
         (
             test_drift.after_ten_windows,

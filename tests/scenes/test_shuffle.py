@@ -255,7 +255,7 @@ CLAIMS = {
     "A *shuffle* swaps eight axes (coordinates) of the vectors inside attention, in pairs; here the models have four heads of eight axes each. We measure its *cost*: by how much it raises the loss of a trained model. The scrubber leads through three kinds of shuffle: **Within a single head** the eight axes of one head change places. **Within every head** two axes of each head change places. **Across heads** two axes of each head change places with axes of other heads.": how_it_was_done,
     "Five models were trained. A tick is the mean cost of one model. The dots are 100 shuffles of the first model.": dots_and_ticks,
     "a shuffle costs 1.82 nats within a single head, and 1.83 across heads** (first layer, means of five models).": no_difference,
-    "head, and so that a shuffle across heads costs far more. But training treats all axes alike, so on average over many trainings both must cost the same (see the details).": renumbered_training,
+    "head. Therefore, they say, a shuffle across heads should cost far more. But training treats all axes alike, so on average over many trainings both must cost the same (see the details).": renumbered_training,
     "Five language models with four heads of eight axes, in two layers, each learned for 3,000 steps": how_it_was_done,
     "The loss is measured on 1,024 characters": how_it_was_done,
     "Across heads both cost something (the last two rows of the table), in untrained models too.": by_arithmetic,
