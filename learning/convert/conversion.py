@@ -72,7 +72,8 @@ def convert(
     ------
     NotConverted
         If the model cannot be read, traced or folded, the folder exists or cannot be written, the text or the
-        inputs do not fit the model, or a pattern matches no layer. `Refused`, a subclass, if the certificate is refused.
+        inputs do not fit the model, or a pattern matches no layer. `Refused`, a subclass, if the certificate
+        is refused.
     TypeError
         If `model` is not a name or a path, or `text` is not a string.
 
