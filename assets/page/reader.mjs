@@ -7,7 +7,7 @@ import { h } from "../dom.mjs";
 
 const VISITED_KEY = "visited"; // in localStorage: slugs, joined by commas
 
-const NO_ANSWER_TEXT = "The server does not answer. Try again in a moment.";
+const NO_ANSWER_TEXT = "The server does not answer. Try again, or reload the page.";
 
 /** The slugs of the scenes that the reader has visited. */
 const visited = () => new Set((stored(VISITED_KEY) ?? "").split(",").filter(Boolean));

@@ -31,6 +31,7 @@ export function writeAddress(player, push) {
 export function writeStop(player, before, stop, linked) {
   if (player.apart || player.closed || location.pathname !== player.path) return;
   if (linked) return history.replaceState({ ...history.state, stop }, "");
+  writeAddress(player, false);
   history.replaceState({ ...history.state, stop: before }, "");
   history.pushState({ ...history.state, stop }, "");
 }

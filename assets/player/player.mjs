@@ -29,7 +29,8 @@ import { State } from "./state.mjs";
  * @property {(player: Player) => void} share
  * @property {(player: Player) => void} help
  * @property {(player: Player) => void} present
- * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene
+ * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene,
+ *   or to the one before
  */
 
 export class Player {

@@ -192,6 +192,7 @@ export class RecipeChanges {
         return this.#refuse(`${wrong.join("; ")}. The picture is as it was.`);
       }
       if (!answer) {
+        this.#following = false;
         player.notice("");
         return this.#arrive();
       }

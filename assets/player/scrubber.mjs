@@ -91,6 +91,7 @@ function stageSlider(recipe, player) {
   new ResizeObserver(shorten).observe(labels);
   document.fonts.ready.then(shorten);
   let words = "";
+  let shown = -1; // the stage that is marked as the present one
   return {
     elements: [range, labels],
     show() {
@@ -100,6 +101,8 @@ function stageSlider(recipe, player) {
       const now = `${names[at]}, ${player.progress.toFixed(1)} of ${last}`;
       if (now === words) return;
       range.setAttribute("aria-valuetext", (words = now));
+      if (at === shown) return;
+      shown = at;
       stops.forEach((stop, k) => stop.setAttribute("aria-current", k === at ? "step" : "false"));
       hideCovered(labels, stops);
     },
@@ -129,11 +132,10 @@ function fitLabels(labels, stops) {
 /** In the shortest form, hide the labels that the name of the present stage meets.
  * @param {HTMLElement} labels @param {HTMLElement[]} stops as in `fitLabels` */
 function hideCovered(labels, stops) {
-  const isTight = labels.classList.contains("tight");
-  const boxes = stops.map(textBox);
   const now = stops.findIndex((stop) => stop.ariaCurrent === "step");
+  const boxes = labels.classList.contains("tight") && now >= 0 ? stops.map(textBox) : null;
   stops.forEach((stop, k) => {
-    const isCovered = isTight && now >= 0 && k !== now && meet(boxes[now], boxes[k]);
+    const isCovered = boxes && k !== now && meet(boxes[now], boxes[k]);
     stop.style.visibility = isCovered ? "hidden" : "";
   });
 }

@@ -125,7 +125,10 @@ def _story(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from components.publish.export import export
 
-    address = urlsplit(arguments.scene)
+    try:
+        address = urlsplit(arguments.scene)
+    except ValueError:
+        raise CommandFailed(f"{arguments.scene} is no address") from None
     pairs = [*parse_qsl(address.query, keep_blank_values=True), *arguments.set]
     pairs += [(name, value) for name in ("progress", "theme") if (value := getattr(arguments, name))]
     values = dict(pairs)

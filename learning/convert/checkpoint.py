@@ -64,7 +64,7 @@ class Checkpoint:
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
     repeated               names of tensors without stored values of their own: not stored, or stored with the
-                           values of a tensor to which they are tied
+                           values of the stored tensor to which they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.

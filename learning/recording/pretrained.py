@@ -118,7 +118,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
         config = transformers.AutoConfig.from_pretrained(folder, **NO_CODE, **given)
         kind = _head(config) if predicts else transformers.AutoModel
         with torch.device("meta"):
-            outline = transformers.AutoModel.from_config(config)
+            outline = transformers.AutoModel.from_config(config, **NO_CODE)
         wanted = MEMORY_FACTOR * sum(each.numel() * each.element_size() for each in outline.parameters())
         if outline.main_input_name != TEXT_ARGUMENT:
             raise NoModel(

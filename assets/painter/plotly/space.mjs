@@ -37,6 +37,7 @@ import { compileLazily } from "./shaders.mjs";
 import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
+const MAX_CLICK_DELAY_MS = 500; // after a tap, at most, until Plotly reports it as a click
 const MIN_PRINT_RATIO = 2; // pixels of a printed picture per CSS pixel, at least
 
 /** Raised when the browser cannot create a WebGL context. */
@@ -136,13 +137,20 @@ export class SpacePanel extends Panel {
     const down = (/** @type {PointerEvent} */ { button, clientX: x, clientY: y }) => {
       press = button ? null : { x, y };
     };
-    const up = (/** @type {PointerEvent} */ { clientX, clientY }) => {
-      if (!press) return;
-      press.isUp = true;
+    const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+      if (!press || press.isUp) return;
       if (Math.hypot(clientX - press.x, clientY - press.y) > STILL_PX) press = null;
+    };
+    const up = (/** @type {PointerEvent} */ event) => {
+      move(event);
+      const own = press;
+      if (!own) return;
+      own.isUp = true;
+      setTimeout(() => (press = press === own ? null : press), MAX_CLICK_DELAY_MS);
       pick();
     };
     this.gd.addEventListener("pointerdown", down, options);
+    addEventListener("pointermove", move, options);
     addEventListener("pointerup", up, options);
     addEventListener("pointercancel", () => (press = null), options);
   }
@@ -161,6 +169,7 @@ export class SpacePanel extends Panel {
     this.gd.on("plotly_relayout", turned);
     let eye = "";
     const touched = () => {
+      if (this.closed) return;
       const now = String(this.camera().eye);
       if (eye !== (eye = now)) moved();
     };

@@ -75,6 +75,7 @@ def refused(capsys):
         (["fold", "--out", "a.svg", "--set", "tt=1"], "no 'tt'; there are only "),
         (["layernorm", "--out", "a.html", "--turn", "gamma1=1:2"], "only a video"),
         (["layernorm", "--out", "a.html", "--set", "eps=1", "--set", "eps=2"], "eps is set twice"),
+        (["http://[::1/fold", "--out", "a.html"], "http://[::1/fold is no address"),
         (["layernorm?progress=1", "--out", "a.html", "--progress", "2"], "progress is set twice"),
         (["layernorm", "--out", "a.gif", "--fps", "51"], "fps=51"),
         (["layernorm", "--out", "a.png", "--width", "1e9"], "1e9"),

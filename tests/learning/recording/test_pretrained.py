@@ -114,14 +114,17 @@ def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
         pretrained.tokenizer_of("mine", tmp_path)
 
 
-def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "kind", ["strange", "trocr"]
+)  # a type that transformers does not know, and one it does
+def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path, kind):
     """In a terminal, transformers would ask whether to run it, and run it after a "y"."""
-    own = {"model_type": "strange", "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
+    own = {"model_type": kind, "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
     (tmp_path / "config.json").write_text(json.dumps(own))
     (tmp_path / "code.py").write_text("raise SystemExit")
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("transformers asks"))
     for load_model in (partial(pretrained.loaded, predicts=True), Checkpoint):
-        with pytest.raises((NoModel, NotConverted), match="contains custom code"):
+        with pytest.raises((NoModel, NotConverted), match=r"cannot be loaded|has no model\.safetensors"):
             load_model(str(tmp_path))
 
 
