@@ -114,9 +114,7 @@ def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
         pretrained.tokenizer_of("mine", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "kind", ["strange", "trocr"]
-)  # a type that transformers does not know, and one it does
+@pytest.mark.parametrize("kind", ["strange", "trocr"])  # transformers knows only the second
 def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path, kind):
     """In a terminal, transformers would ask whether to run it, and run it after a "y"."""
     own = {"model_type": kind, "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
