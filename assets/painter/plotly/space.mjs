@@ -160,7 +160,7 @@ export class SpacePanel extends Panel {
     const moved = () => {
       this.gd.classList.add("turning");
       this.callbacks.turned(this.camera());
-      requestAnimationFrame(() => this.onPlot()); // Plotly moves its camera in its next frame
+      requestAnimationFrame(() => this.closed || this.onPlot()); // Plotly moves its camera in its next frame
     };
     const turned = (/** @type {Plotly} */ event) => {
       if ("scene.camera" in event && !this.#turning) moved();
