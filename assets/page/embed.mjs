@@ -11,7 +11,6 @@ import { prefersReducedMotion } from "../browser.mjs";
 
 // milliseconds of loading, after which a notice says that the figure is still loading
 const SLOW_LOAD_MS = 4000;
-const THEMES = ["auto", "light", "dark"];
 shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs fills in the players
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
@@ -100,9 +99,8 @@ function set(state) {
 
 addEventListener("message", ({ source, data }) => {
   if (!hosted || source !== parent) return;
-  const linked = new URLSearchParams(location.search).get("theme") ?? "";
-  const own = THEMES.includes(linked) ? linked : document.documentElement.dataset.theme;
-  if (data?.type === "normscape:theme" && own === "auto" && THEMES.includes(data.theme))
+  const followsHost = document.documentElement.dataset.theme === "auto";
+  if (data?.type === "normscape:theme" && followsHost && ["auto", "light", "dark"].includes(data.theme))
     dispatchEvent(new CustomEvent("normscape:theme", { detail: data.theme }));
   if (data?.type !== "normscape:set") return;
   const { state = {} } = data;

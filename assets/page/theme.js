@@ -18,6 +18,7 @@
   const linked = new URLSearchParams(location.search).get("theme");
   // a standalone figure has its theme in `data-theme`
   let asked = [linked, root.dataset.theme, kept].find((name) => Object.hasOwn(names, name)) ?? "auto";
+  if (root.dataset.theme) root.dataset.theme = asked; // an embed reads there whether it follows its host
   const show = () => {
     root.dataset.scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
     const button = document.getElementById("theme");
