@@ -35,7 +35,8 @@ export function store(key, text, area = "localStorage") {
   }
 }
 
-/** Wait until the page has loaded, its first picture is painted, and the browser is idle. */
+/** Wait until the page has loaded and its first picture is painted; then for an idle browser, at most
+ * IDLE_TIMEOUT_MS. */
 export async function painted() {
   if (document.readyState !== "complete")
     await new Promise((go) => addEventListener("load", go, { once: true }));

@@ -3,7 +3,9 @@
 
 const URL_LIFETIME_MS = 60_000; // milliseconds until the URL of a saved file is revoked
 
-/** Create an element with properties, listeners (`onclick` …) and children.
+/** Create an element with properties, listeners (`onclick` …) and children. A name that is no property of the
+ * element, such as `data-slug`, becomes an attribute. In children that are strings, `<sub>…</sub>` becomes a
+ * subscript; an `option` cannot show one, so there only the tags are removed.
  * @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {Record<string, unknown>} [properties]
  * @param {(Node | string)[]} children @returns {HTMLElementTagNameMap[K]} */
 export function h(tag, properties = {}, ...children) {
@@ -45,8 +47,8 @@ export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.g
 export const tableRow = (head, cells, properties = {}) =>
   h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
 
-/** An element around a table, in which a table that is too large can be scrolled, also by the keyboard.
- * @param {string} label says to screen readers what the table contains @param {HTMLElement} table */
+/** Put a table into an element that scrolls if the table is too large, also by the keyboard; returns the
+ * element. @param {string} label says to screen readers what the table contains @param {HTMLElement} table */
 export const scrolling = (label, table) =>
   h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, table);
 

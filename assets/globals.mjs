@@ -4,7 +4,7 @@
  *
  * @typedef {any} Plotly the drawing library and its private objects, which have no types; only the painter
  *   uses private ones, and checks at run time that they are as expected
- * @typedef {any} Dash its callbacks and properties, which have no types either
+ * @typedef {any} Dash the object `dash_clientside` of the library Dash, which has no types either
  * @typedef {{normscape: {players: import("./player/player.mjs").Player[], plotly?: Promise<Plotly>}, Plotly?:
  *   Plotly, dash_clientside: Dash}} Shared
  */

@@ -198,7 +198,10 @@ def frames(
 
 
 def clientside(browser: Browser, n: int) -> tuple[float, float]:
-    """The two numbers of `frames` for the Dash application with a clientside callback and n points."""
+    """Measure a Dash application with a clientside callback and n points; returns two numbers as in `frames`.
+
+    They are ms of script a frame, and ms from an input to the drawn frame.
+    """
     with serving("-m", "benchmarks.clientside", "PORT", str(n)) as base:
         page = opened(
             browser, base, "window.bench && document.querySelector('.js-plotly-plot .gl-container')"

@@ -14,7 +14,7 @@ import { shared } from "/assets/globals.mjs";
 const player = shared.normscape.players[0];
 const frame = () => new Promise(requestAnimationFrame);
 
-/** The display coordinates that each layer of the first view draws at a position between stages.
+/** The display coordinates that each layer (mark) of the first view draws at a position between stages.
  * @param {number} progress the position, in stages */
 function figures(progress) {
   const { recipe, params } = player;

@@ -1,6 +1,6 @@
 """Load test with 300 simulated viewers; prints tables in Markdown.
 
-Each viewer opens a scene and plays with it, or opens the gallery. Run it with `make load`. The viewers are
+Each viewer opens a scene and plays with it, or opens the home page. Run it with `make load`. The viewers are
 coroutines of this process, each with its own connection. The server is `python app.py` on this machine, alone
 and behind nginx as in compose.yaml. Since viewers and server share the CPU, the times are upper bounds. For
 comparison, the same viewers use benchmarks/naive_dash.py, where each tick of a slider is a request. Each
@@ -53,7 +53,7 @@ class Hall:
     patience   seconds after which a viewer gives up a request
     took       for each response, except to slider ticks: seconds from the request to the end of the response
     played     the same for each response to a slider tick
-    visits     seconds of each whole visit to the gallery
+    visits     seconds of each whole visit to the home page
     wrong      error messages
     wanted     number of slider ticks that should have been answered
     """
@@ -132,7 +132,7 @@ async def page(viewer: Viewer, path: str, files: list[str]) -> None:
 
 
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
-    """Open the gallery with the pictures of all scenes in one theme; then load what its live figure needs.
+    """Open the home page with the pictures of all scenes; then load what its live figure needs.
 
     The measured time of the visit ends before the live figure is loaded.
     """
@@ -170,7 +170,7 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 
 
 def asked(out: str, prop: str, given: dict) -> str:
-    """The request body of a Dash callback with one input (`given`) and one output (property `out.prop`)."""
+    """The request body of a Dash callback with input `given` and output property `prop` of element `out`."""
     return json.dumps(
         {
             "output": f"{out}.{prop}",
@@ -242,7 +242,7 @@ def visited(
     act        a function that does what one viewer does
     command    the command that starts the server
     paths      pages; `act` gets, after the viewer, one argument for each page: the list of its files
-    viewers    their number
+    viewers    the number of viewers in each round
     proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive
 
@@ -347,7 +347,7 @@ def main() -> None:
 
 
 def at_once(viewers: int) -> None:
-    """Measure visits to the gallery that all begin at the same moment, and print their table."""
+    """Measure visits to the home page that all begin at the same moment, and print their table."""
     print(
         f"\n| {viewers} open the gallery at once, twice | requests a visit | p50 / p95 / p99 of an"
         " answer, ms | of a whole visit, ms | errors | processor of the server for one hall, s |"

@@ -22,14 +22,14 @@ FOLDER = shipped.folder("node_modules") / ".fonts"
 TEXT, MATHEMATICS = "Normscape", "Normscape Mathematics"
 OTHERS = "Arial, Liberation Sans, Roboto, system-ui, sans-serif"
 STACK = f"{TEXT}, {OTHERS}"  # font family of figures
-# in other people's pages, fonts are loaded when the figure is ready
+# selector of an embed whose figure is not ready: until it is, the embed uses system fonts and loads no others
 STILL = '.embed:has(.views[aria-busy="true"])'
 SIGNS = (  # characters that the text font lacks
     "U+2034, U+203E, U+21A6, U+2207-2208, U+2217-2218, U+2223-2228, U+2295-2299, U+22A4-22A5, U+22C5, U+22EF,"
     " U+27C2, U+1D7CE-1D7D7"
 )
 ADJUSTED = "size-adjust: 107%; ascent-override: 93%; descent-override: 22%; line-gap-override: 0%"
-# family, file, and other properties. The last has the characters that the text font lacks
+# family, file, and other properties. “signs” has the characters that the text font lacks
 FACES = (
     (TEXT, "text", f"font-weight: 400 700; {ADJUSTED}"),
     (TEXT, "italic", f"font-style: italic; {ADJUSTED}"),

@@ -104,8 +104,9 @@ def links(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def check_storage(environment: Mapping[str, str]) -> None:
     """Check, before the first request, that Redis (or without it the cache folder) can be used.
 
-    Raises WrongSetting if nothing can be written to the folder, or if Redis refuses the connection. If Redis
-    does not answer yet, only a warning is printed.
+    Creates the folder if it does not exist. Raises WrongSetting if nothing can be written to it, if REDIS_URL
+    is invalid, if Redis refuses the connection, or if its Python package is not installed. If Redis does not
+    answer yet, only a warning is printed.
     """
     if url := redis_url(environment):
         _reach_redis(url)
@@ -168,7 +169,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def made_folder(folder: Path) -> Path:
-    """The folder, made if it does not exist, for its owner only. Raises OSError."""
+    """Return the folder; if it does not exist, create it, for its owner only. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
@@ -236,7 +237,7 @@ def _embed_origins(text: str) -> tuple[str, ...]:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The parts of `text`, in lower case, between which there are commas or spaces."""
+    """The parts of `text` between commas or white space, in lower case and without empty parts."""
     return tuple(filter(None, re.split(r"[,\s]+", text.lower())))
 
 

@@ -52,7 +52,7 @@ UPON = {
 }
 ROLES = INTERFACE | {role: (light, dark) for role, (light, dark, _) in (DRAWN | UPON).items()}
 
-# Darker variants for text in roles whose colour is too faint for it (WCAG 2.2, 1.4.3). role: (light, dark)
+# Colours for text in roles whose own colour has too little contrast (WCAG 2.2, 1.4.3). role: (light, dark)
 WRITTEN = {
     "axis": ("#676d7a", "#828996"),
     "input": ("#165ec2", "#86b9ff"),

@@ -1,8 +1,8 @@
 """Maps of points that neural networks use: normalisation layers, affine maps, softmax, and pipelines of them.
 
-The last axis of an array holds the coordinates of a point. Every function accepts arrays of any library that
-follows the array API standard (NumPy, PyTorch). Given tensors, a function returns tensors, and gradients pass
-through. `geometry.arrays` lists the accepted dtypes. `tests/geometry` compares the norms with
+The last axis of an array holds the coordinates of a point. The functions exported here accept arrays of any
+library that follows the array API standard (NumPy, PyTorch). Given tensors, they return tensors, and
+gradients pass through. `geometry.arrays` lists the accepted dtypes. `tests/geometry` compares the norms with
 `torch.nn.functional`.
 """
 

@@ -9,7 +9,7 @@ Array = np.ndarray
 
 
 def angles(a: Float[Array, "*n d"], b: Float[Array, "*n d"]) -> Float[Array, "*n"]:
-    """The angle in radians between each vector of a and the same row of b; 0 for a zero vector.
+    """The angle in radians between each row of a and the same row of b; 0 where either is the zero vector.
 
     It is 2·atan2(‖u − v‖, ‖u + v‖), where u and v are a and b scaled to length 1. So small angles are
     accurate too, as are those between very short or very long vectors.

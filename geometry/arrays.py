@@ -59,7 +59,8 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 def widened_and_cast_back(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
     """x as a real array to compute with, in float32 if x has half precision; and a function for the results.
 
-    The function casts a result of the computation to the dtype that x has, or gets in `real`.
+    The function casts a result of the computation to the dtype that x has, or gets in `real`. axes: the least
+    number of axes of x. Raises ValueError as `real` does.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
         return x, _same  # fast path: called for each step of a pipeline and each cloud
@@ -171,7 +172,10 @@ def index_groups(groups: Any, name: str) -> tuple[tuple[int, ...], ...]:
 
 
 def members(values: Any, kind: Any, what: str) -> tuple[Any, ...]:
-    """`values` as a tuple. Raises ValueError, with the message `what`, if one is no instance of `kind`."""
+    """`values` as a tuple. Raises ValueError if one is no instance of `kind`.
+
+    what: the beginning of the error message.
+    """
     try:
         found = tuple(values)
     except TypeError:

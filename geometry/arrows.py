@@ -4,9 +4,9 @@ import numpy as np
 
 Array = np.ndarray
 HEAD_WIDTH = 0.4  # half width of a head, in units of its length
-MIN_LEG = 1e-3  # in lengths of a head; the direction of a shorter leg is due to rounding
-# cosine of an arrow's angle to the third axis; if it is larger, the first two barbs in 3D are perpendicular
-# to the first axis, otherwise to the third
+MIN_LEG = 1e-3  # relative to a head's length; the direction of a shorter segment is due to rounding
+# a bound for the cosine of an arrow's angle to the third axis; above it, the first two barbs in 3D spread
+# sideways perpendicular to the first axis, otherwise to the third
 STEEP_COSINE = 0.9
 HEAD = {"width": HEAD_WIDTH, "least": MIN_LEG, "steep": STEEP_COSINE}  # sent to the browser
 
@@ -16,7 +16,7 @@ def with_heads(points: Array, length: float) -> Array:
 
     A head has two barbs in 2D, four in 3D. Its tip is the last point of the piece; from there the line goes
     on to the end of each barb, and between barbs back to the tip. Barbs reach back by `length`, but at
-    most by half of the piece. For a piece of length 0 all barbs are at the tip.
+    most by half the length of the piece. For a piece of length 0 all barbs are at the tip.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])

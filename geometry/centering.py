@@ -70,10 +70,10 @@ def centering_matrix(d: int) -> Float[np.ndarray, "{d} {d}"]:
 
 
 def hyperplane_basis(d: int) -> Float[np.ndarray, "{d}-1 {d}"]:
-    """An orthonormal basis of U with one vector per row (the Helmert matrix without its first row).
+    """An orthonormal basis of U = {Σ xᵢ = 0}, one vector per row: the Helmert matrix without its first row.
 
-    Row k = 1 … d−1 is (1, …, 1, −k, 0, …, 0)/√(k(k+1)), with k ones. `x @ basis.T` are the coordinates of Πx
-    in this basis; for d = 4 they show U without distortion in three dimensions.
+    Row k = 1 … d−1 is (1, …, 1, −k, 0, …, 0)/√(k(k+1)), with k ones. `x @ basis.T` are the coordinates, in
+    this basis, of x projected onto U; for d = 4 they show U without distortion in three dimensions.
     """
     k = np.arange(1, d)[:, None]
     rows = np.tril(np.ones((d - 1, d))) - k * np.eye(d - 1, d, k=1)

@@ -58,8 +58,8 @@ def closed(n: int) -> Array:
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
     """Numbers in [−reach, reach], as one line: points (N, 1), and their order, with a gap at the number 0.
 
-    even: how many of the numbers are evenly spaced; it must be odd, so that 0 is among them. The others are
-    denser near 0.
+    reach: at least 1. even: how many of the numbers are evenly spaced; it must be odd, so that 0 is among
+    them. The others are denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
@@ -122,7 +122,11 @@ def sphere_mesh(*, meridians: int = 48, parallels: int = 24) -> tuple[Array, Arr
 
 
 def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tuple[Array, Array]:
-    """Circles of longitude and latitude on the unit 2-sphere, as one line with gaps."""
+    """Circles of longitude and latitude on the unit 2-sphere, as one line with gaps.
+
+    There are meridians // 2 circles of longitude (two meridians form a circle) and parallels − 1 circles of
+    latitude. fine: the number of segments of each circle.
+    """
     t = np.linspace(0, 2 * np.pi, fine + 1)
     circles = [
         np.stack([np.cos(a) * np.sin(t), np.sin(a) * np.sin(t), np.cos(t)], -1)

@@ -12,7 +12,8 @@ import numpy as np
 # cells of the picture along each axis; points in the same or in neighbouring cells count as one place
 CELLS_PER_AXIS = 1000
 CROWD_DIVISOR = 50  # a crowd has at least 1/50 of all points, and at least two
-# in the key of a cell, the factor between the indices of two axes; smaller in the browser, exact up to 2^53
+# in the key of a cell, the factor between the indices of two axes; smaller in the browser, where numbers are
+# exact only up to 2^53
 CELL_KEY_STRIDE = 1 << 20
 SPACE_REACH_CELLS = 3  # in cells of the longest axis; points farther from their median in space do not count
 NEIGHBOURHOOD_CELLS = 12  # radius, in cells, in which the neighbours of a crowd are counted

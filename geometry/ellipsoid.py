@@ -34,8 +34,8 @@ def lengths(
     The ellipsoid is γ ⊙ x for all x with ‖x‖ = √d; if `centered`, also with Σxᵢ = 0. A length is 0 where
     zeros of γ flatten it. No matrix decomposition is needed, so d may be large: if `centered`, (length)²/d is
     a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two neighbouring values of γ², and bisection
-    finds it. If not, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix eigenvalue problems
-    (1973), section 5.
+    finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix eigenvalue
+    problems (1973), section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)

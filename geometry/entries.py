@@ -22,7 +22,7 @@ class Track:
     Raises
     ------
     ValueError
-        If `at` is empty or does not increase, or `values` has another length.
+        If `at` is empty or does not increase, or `values` has another length than `at`.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Entries:
 
     @classmethod
     def of(cls, value: Any) -> "Entries":
-        """`value` itself if it is an instance of Entries; otherwise Entries that are constantly `value`."""
+        """`value` itself if it is an instance of Entries; otherwise constant Entries with this value."""
         return value if isinstance(value, cls) else cls(value)
 
     @property

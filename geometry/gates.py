@@ -35,10 +35,11 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     """Whether other points of the sphere share the image of each point x, (N,): APART, SHARED or COLLAPSED.
 
     The image is that under the ReLU layer with weights W and biases b, and each x lies on a sphere around the
-    origin. APART: no other point has the same image. SHARED: some other points have it. COLLAPSED: all points
-    of the piece have it. The answer is exact if the null space of the piece has at most one dimension; points
-    that share an image are then mirror images. If it has more, but not all, dimensions, the points of a
-    circle that lie in the piece share an image, and each point counts as SHARED.
+    origin. A piece is the set of points at which the same neurons are active. APART: no other point has the
+    same image. SHARED: some other points have it. COLLAPSED: all points of the piece have it. The answer is
+    exact if the null space of the active rows of W has at most one dimension; points that share an image are
+    then mirror images. If it has more, but not all, dimensions, the points of a circle that lie in the piece
+    share an image, and each point counts as SHARED.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
@@ -55,7 +56,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 def directions(rows: Float[Array, "k n"], least: float) -> Float[Array, "rank n"]:
     """An orthonormal basis (rank, n) of the span of `rows` (k, n).
 
-    Rows of length up to `least` count as 0.
+    A row counts as 0 if its part perpendicular to the basis vectors found so far has a length up to `least`.
     """
     left = np.array(rows, dtype=float)
     basis: list[Array] = []
@@ -114,7 +115,7 @@ def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def pattern_entropy(on: Bool[Array, "N m"]) -> tuple[int, float]:
-    """The number of different activation patterns among N points, and the entropy of their shares in bits.
+    """The number of different activation patterns of N points, and the entropy of their frequencies in bits.
 
     on (N, m): which of m neurons are active at each point.
     """
@@ -129,7 +130,7 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """Yield for each piece: masks of its active neurons (m,) and its points (N,), a basis of W_A's rows."""
+    """Yield for each piece: masks of its active neurons (m,) and points (N,), a basis of W_A's row space."""
     patterns, own = _patterns(x @ W.T + b > 0)
     for k, pattern in enumerate(patterns):
         yield pattern, own == k, directions(W[pattern], WEIGHT_TOLERANCE * size(W))

@@ -24,7 +24,7 @@ NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 
 
 def expected_vertices(n: int, d: int) -> float:
-    """The mean number of vertices of the hull of n points in d dimensions.
+    """The mean number of vertices of the convex hull of n standard Gaussian points in d dimensions.
 
     It is Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1, and n if n ≤ d + 1. For d = 2 it
     is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp, where f is the density of N(0, 1/2). For d = 3 it is 2 + F/2 with
@@ -49,7 +49,7 @@ def unselectable_share(n: int, d: int) -> float:
 
 @lru_cache(4096)
 def external(m: int, n: int) -> float:
-    """The external angle of a regular simplex with n vertices at a face with m, as a fraction of the sphere.
+    """The external angle of a regular n-vertex simplex at a face with m vertices, as a share of the sphere.
 
     It is ∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
     """

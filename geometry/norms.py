@@ -171,9 +171,9 @@ def batch_norm(
 ) -> Float[Array, "*batch n d"]:
     """Batch normalisation as in training: each coordinate is normalised over the n points of a batch.
 
-    The mean of the coordinate over the batch is subtracted, and the result is divided by its standard
-    deviation over the batch. So the result for a point depends on the other points of its batch. γ and β have
-    one number for each coordinate.
+    The mean of the coordinate over the batch is subtracted, and the result is divided by √(σ² + ε), where σ²
+    is the coordinate's variance over the batch (with divisor n). So the result for a point depends on the
+    other points of its batch. γ and β have one number for each coordinate.
     """
     x, cast_back = widened_and_cast_back(x, axes=2)
     return cast_back(to_ellipsoid(layer_norm(x.mT, eps=eps).mT, gamma=gamma, beta=beta))
@@ -188,8 +188,8 @@ def instance_norm(
 ) -> Float[Array, "*batch channels positions"]:
     """Instance normalisation: each channel of each sample is normalised over its positions.
 
-    The mean over the positions is subtracted, and the result is divided by the standard deviation. γ and β
-    have one number for each channel.
+    The mean over the positions is subtracted, and the result is divided by √(σ² + ε), where σ² is the
+    variance over the positions (with their number as divisor). γ and β have one number for each channel.
     """
     return batch_norm(real(x, axes=2).mT, gamma=gamma, beta=beta, eps=eps).mT
 

@@ -13,8 +13,9 @@ TIE_TOLERANCE = 1e-6
 def along(values: Array) -> tuple[float, Array]:
     """The signed distance of the plane {x : b + ⟨w, x⟩ = 0} from the origin, and its unit normal (3,).
 
-    `values` are values of the affine function b + ⟨w, x⟩, as in `disc`. The distance is positive if the plane
-    lies in the direction of the normal. If w = 0, there is no plane, and the distance is ∞.
+    values (1 + d,): b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, d = 2 or 3. The distance is
+    positive if the plane lies in the direction of the normal. If w = 0, there is no plane, and the distance
+    is ∞.
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b
@@ -37,9 +38,11 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 def edge_on(values: Array, eye: Array) -> Array:
     """The camera position nearest to `eye` (3,) from which the plane is seen edge-on.
 
-    values: as in `disc`. The position has the same distance from the origin as `eye`. If it would be almost
-    straight above the origin, where the up direction is undefined, a level position is taken instead. Returns
-    `eye` itself if `eye` lies on the plane's normal, or is nearer to the origin than the plane.
+    values: those of the affine function that is 0 on the plane, as in `disc`. The position has the same
+    distance from the origin as `eye`. If it would be almost straight above or below the plane's point nearest
+    to the origin, where the up direction of the view is undefined, a position at the height of this point is
+    taken instead. Returns `eye` itself if `eye` lies on the plane's normal through the origin, or is nearer
+    to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal

@@ -13,7 +13,8 @@ class Put:
     """A change during a `Flow`: at a given time one point is turned to another direction, at the same length.
 
     point   the number of the point, rounded; if there is no such point, nothing changes
-    time    when the point is turned; nothing changes if it is after the last of the flow's times
+    time    when the point is turned; a time before the first of the flow's times counts as the first, and
+            after the last of them nothing changes
     place   any vector in the new direction; if it is 0, nothing changes
 
     All three are numbers, arrays or `Entries`; point and time have no axes.
@@ -70,7 +71,10 @@ def _index(point: Array) -> int:
 
 
 def turned(x: Array, point: int, place: Sequence[float]) -> Array:
-    """The points x, one of them turned to the direction of `place` at its own length; x if `place` is 0."""
+    """The points x, with number `point` turned to the direction of `place`; x if `place` is 0.
+
+    The turned point keeps its length.
+    """
     far = hypot(*place)
     if not far:
         return x

@@ -149,9 +149,9 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
     """The query q, and the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points around the origin.
 
-    p is the softmax of ⟨q, pointᵢ⟩ at the q that minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's
-    method. There L(q) is the entropy H(p). If the origin is on the edge of the hull, p is a limit, which q
-    approaches as far as rounding allows.
+    The origin must be in the convex hull of the points. p is the softmax of ⟨q, pointᵢ⟩ at the q that
+    minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's method. There L(q) is the entropy H(p). If the
+    origin is on the edge of the hull, p is a limit, which q approaches as far as rounding allows.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]

@@ -50,7 +50,7 @@ def shear(x: Float[Array, "*batch d"], *, s: Scalar, onto: int = 0, by: int = 2)
 
 
 def shear_step(s: str, *, onto: int = 0, by: int = 2) -> Affine:
-    """The map `shear` as a pipeline step for points of space. Raises ValueError as `shear` does.
+    """The map `shear` as a pipeline step for points in 3D. Raises ValueError as `shear` does.
 
     `s` is the name of the parameter that gives the strength of the shear.
     """

@@ -1,4 +1,4 @@
-"""Single steps of a pipeline: matrices, norms, functions, products, softmax, attention, fixed places.
+"""Single steps of a pipeline: affine maps, norms, functions, products, softmax, attention, placed points.
 
 A step has `apply(x, params)`, which maps points; `parameters`, the names that it needs in `params`;
 `sources`, the other clouds that it uses (see `Of`); and `width(d)`, the number of coordinates of its results
@@ -335,7 +335,7 @@ class Attention:
 class Placed:
     """Replace each point by one whose coordinates are parameters: those that `names[k]` lists for point k.
 
-    `apply` raises ValueError if the number of points is another, or a parameter has no value.
+    `apply` raises ValueError if there are not `len(names)` points, or a parameter has no value.
     """
 
     names: Sequence[Sequence[str]]

@@ -60,7 +60,8 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 def centred(weights: Weights) -> dict[str, Array]:
     """Centre everything that is written to the residual stream, so that the stream always has mean 0.
 
-    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb.
+    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb. The weights must
+    come from `untied`: otherwise the output matrix, which is the embedding, would be centred too.
     """
     found = dict(weights)
     for name, each in weights.items():

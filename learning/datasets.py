@@ -11,7 +11,7 @@ from geometry.clouds import gaussian, golden, ring
 
 Array = np.ndarray
 
-# for each norm, an orthonormal basis of the subspace of ℝ³ in which its outputs lie (all of length √3)
+# for each norm, an orthonormal basis of the subspace of ℝ³ in which its outputs, all of length √3, lie
 SPACES = {"layer_norm": hyperplane_basis(3), "rms_norm": np.eye(3)}
 FILMED_LABELLING = 3  # the seed of `random_labels` of the shipped films
 MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
@@ -98,14 +98,14 @@ def largest(n: int, *, norm: str) -> DataSet:
 
 
 def xor(n: int, *, noise: float, seed: int) -> DataSet:
-    """The four corners (±1, ±1) with Gaussian noise: label 1 where the signs differ."""
+    """n points at the four corners (±1, ±1), plus Gaussian noise: label 1 where the corner's signs differ."""
     corner = np.arange(n) % 4
     points = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])[corner]
     return _noisy(points, (corner == 1) | (corner == 2), "xor", noise, seed)
 
 
 def filmed_xor() -> DataSet:
-    """The data set of the shipped film "xor"."""
+    """The data set on which the networks of the shipped film (stored training run) "xor" were trained."""
     return xor(120, noise=0.25, seed=0)
 
 

@@ -98,8 +98,8 @@ def loss_along_text(
 
     The window has `window` tokens. Column k of the result is a mean over those windows that start at
     positions k·`window` … (k + 1)·`window` − 1. To save time, only one in `every` of these windows is read.
-    The number of windows read must be a multiple of `windows`, as it is if `every` divides `window`;
-    otherwise ValueError is raised.
+    At least (windows + 1)·`window` − 1 tokens are needed, which is not checked. The number of windows read
+    must be a multiple of `windows`, as it is if `every` divides `window`; otherwise ValueError is raised.
     """
     starts = np.arange(0, windows * window, every)
     measures = []

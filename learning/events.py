@@ -30,7 +30,8 @@ def plateaus(steps: Array, loss: Array) -> list[Event]:
     A plateau is a stretch that lasts at least LEAST_PLATEAU of the training, in which log10 loss
 
     - stays within a band of width PLATEAU_BAND,
-    - falls with at most PLATEAU_SLOPE times the mean slope from the largest loss to the smallest, and
+    - falls on average at most PLATEAU_SLOPE times as fast as a line that falls from the largest value to the
+      smallest in the whole training, and
     - is always more than PLATEAU_BAND above the final value.
 
     If stretches overlap, the longest is kept. Values from the first one that is not finite are ignored.

@@ -14,15 +14,15 @@ class FileError(ValueError):
 
 
 def one_line(problem: BaseException) -> str:
-    """The message of an exception in one line, cut to MAX_MESSAGE_CHARACTERS; for errors of foreign code."""
+    """The message of an exception in one line, cut to MAX_MESSAGE_CHARACTERS; for third-party errors."""
     return " ".join(str(problem).split())[:MAX_MESSAGE_CHARACTERS]
 
 
 def readable(path: str | Path) -> Path:
-    """The path of a file that can be read whole, which a device such as /dev/zero or a pipe cannot.
+    """Check that a file can be read whole, and return its path.
 
-    Raises FileError unless it is a regular file that is smaller than the free memory. Raises OSError if there
-    is no such file.
+    Raises FileError unless it is a regular file that fits into the free memory: a device such as /dev/zero,
+    or a pipe, cannot be read whole. Raises OSError if there is no such file.
     """
     path = Path(path)
     if "\0" in str(path):

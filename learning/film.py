@@ -41,8 +41,8 @@ class Film:
     settings        the settings of the training by name: texts, finite numbers, or None
     test_accuracy   (S, T), or None without test data
 
-    For a seed that diverged, its last good checkpoint is repeated. Raises FileError if an array has a shape
-    that does not fit, or numbers out of range.
+    For a seed that diverged, its last good checkpoint is repeated. Raises FileError if the fields do not fit
+    together, or a value is out of range.
     """
 
     network: Any
@@ -68,14 +68,14 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameter arrays of one seed, as `Entries` that depend on the training step, called "step"."""
+        """The parameter arrays of one seed, as `Entries` that depend on "step", the training step."""
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
             for part in self.network.parts(self.weights[seed])
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The feed-forward network of one seed as a pipeline that depends on the training step, "step"."""
+        """The feed-forward network of one seed, as a pipeline that depends on "step" as in `entries`."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 
@@ -89,7 +89,7 @@ class Film:
         return np.where(reached.any(-1), self.steps[reached.argmax(-1)], np.nan)
 
     def best(self) -> int:
-        """The index of the seed with the highest final accuracy; a tie is broken by the final loss."""
+        """The index of the seed with the highest final accuracy; a tie is broken by the lower final loss."""
         return int(np.lexsort((self.loss[:, -1], -self.accuracy[:, -1]))[0])
 
 

@@ -45,7 +45,7 @@ class History:
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
         """Add a checkpoint: weights (rows, P); loss, accuracy and test accuracy (rows,), with rows ≥ S.
 
-        Rows after the first S are ignored; they only pad the batch to the vector width of the processor.
+        Rows after the first S are ignored; they occur because at least two networks are trained at once.
         """
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))

@@ -1,4 +1,4 @@
-"""Folds: how far points turn on a network's spheres between two sets of weights. Source: winsor2022."""
+"""Folds: how far the outputs of a network's norms turn when its weights change. Source: winsor2022."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
     If several layers have equally many such points, it is the first of these layers, because points that
     turn on one sphere also arrive turned at the next. If no point turns so far, it is layer 1, with no
-    points. None for a network without normalisation.
+    points. None for a network without normalisation. before, after, x: as in `turns`.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
@@ -37,10 +37,10 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
 
 def turns(network: Network, before: Array, after: Array, x: Array) -> Array:
-    """The angles (L, N) in degrees between a point after a norm with two sets of the network's weights.
+    """The angles (L, N) in degrees by which the outputs of L norms turn when the network's weights change.
 
-    There are L norms and N points; the angles are seen from the origin. before, after: the weights. x (N, d):
-    the inputs.
+    The network is applied to the inputs x (N, d) with the weights `before` (P,) and with `after` (P,). Each
+    angle is the one between the two outputs of a norm for an input, seen from the origin.
     """
     ends = [_directions(network, weights, x) for weights in (before, after)]
     turned = [angles(u, v) for u, v in zip(*ends, strict=True)]

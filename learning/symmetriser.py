@@ -27,7 +27,7 @@ from learning.safetensors import from_safetensors, to_safetensors
 Parts = Mapping[str, Array]
 VECTOR_KINDS = ("gaussian", "uneven", "heavy")
 SPREAD = 2.0  # the factor s of a random vector is 1/SPREAD … SPREAD, log-uniform
-AXIS_WIDTH_RATIO = 4.0  # "uneven": width of the last axis over the middle one, and of that over the first
+AXIS_WIDTH_RATIO = 4.0  # "uneven": standard deviation of the last axis ÷ middle, and middle ÷ first
 STUDENT_T_DEGREES = 3  # "heavy": degrees of freedom; their variance is then also 3
 MEAN_SQUARE = (SPREAD**2 - SPREAD**-2) / (2 * log(SPREAD))  # mean square of a coordinate: 2·E[s²]
 TINY = 1e-12  # far below the squares of all standard deviations that occur
@@ -93,7 +93,7 @@ class Symmetriser:
 
 
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Random parameters (S, …) in float32, one set per seed, with which g is near 1 and c near 0 at first."""
+    """Random parameters (S, …) in float32, one set per seed; g is near 1 and c near 0 (see `Symmetriser`)."""
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
         for name, shape in block.shapes.items():
@@ -190,9 +190,10 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pooled(images: np.ndarray) -> np.ndarray:
-    """The pictures (N, h, w) as vectors (N, 16): the mean of each of 4 × 4 tiles.
+    """The pictures (N, h, w) as vectors (N, 16): the mean of each tile of a 4 × 4 grid.
 
-    All are multiplied by one number, so that the mean square of all coordinates is MEAN_SQUARE.
+    h and w are multiples of 4. All vectors are multiplied by one number, so that the mean square of all
+    coordinates is MEAN_SQUARE.
     """
     n, h, w = images.shape
     tiles = images.reshape(n, 4, h // 4, 4, w // 4).mean((2, 4)).reshape(n, 16).astype(float)

@@ -68,10 +68,11 @@ def train(
     In the end the generator returns the record of the training, a `Film`, which has the weights at
     checkpoints. The loss is binary cross entropy on one logit for two classes, and cross entropy for more.
 
-    data      each step trains on `data.batch(step)`; loss and accuracy are measured on `data` itself
-    lr        the learning rate
-    test      data on which the `test_accuracy` of the film is measured; None: the film has none
-    falling   whether the learning rate falls linearly, from `lr` at the first step to 0 after the last
+    data          each step trains on `data.batch(step)`; loss and accuracy are measured on `data` itself
+    lr            the learning rate
+    test          data on which the `test_accuracy` of the film is measured; None: the film has none
+    checkpoints   the largest number of checkpoints in the film; fewer if its file would be too large
+    falling       whether the learning rate falls linearly, from `lr` at the first step to 0 after the last
 
     If the training of a seed diverges (see `History`), this seed ends and the others go on. The result of a
     seed depends neither on timing nor on the other seeds. Raises ValueError for numbers outside LIMITS, a

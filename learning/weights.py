@@ -19,7 +19,7 @@ LINEARS_HEADER = struct.Struct("<BBBBBd")  # kind, middle, inputs, outputs, dept
 ATTENTION_HEADER = struct.Struct("<BBBB")  # kind, classes, width, norm
 MAX_HALF_PRECISION = 1000.0  # up to this, half precision keeps three digits; our weights are below 10
 LARGEST_WEIGHT = 1e6  # products of a few such weights can still be drawn in single precision
-MAX_LINK_CHARACTERS = 3000  # servers cut a request's first line at about 4,000
+MAX_LINK_CHARACTERS = 3000  # some servers refuse a request whose first line is longer than about 4,000
 
 
 def weights_text(network: Any, flat: Array) -> str:

@@ -4,7 +4,7 @@ Figure     a Jupyter widget of a scene (docs/notebook.md)
 Scene      a Dash component of a scene (docs/dash.md)
 register   adds the routes that `Scene` needs to a Dash application; importing `Scene` does so by itself for
            applications that exist already or are created later
-record     record the inputs of a PyTorch model's normalisation layers; `show` shows them (docs/record.md)
+record     record the inputs of a PyTorch model's normalisation layers, to save or show them (docs/record.md)
 own        store a recording, and get the choices with which the scene `model` shows it
 convert    fold the normalisation layers of a checkpoint into neighbouring layers, with a certificate
            (docs/convert.md)
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Figure", "Scene", "certify", "convert", "own", "record", "register"]
 __version__ = "0.1.0"
 
-# Dash reads these of a package of components.
+# Dash reads these two variables in each package of components.
 _js_dist = [{"relative_package_path": "scene.js", "namespace": "normscape"}]
 _css_dist: list[dict[str, str]] = []
 

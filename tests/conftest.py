@@ -1,10 +1,10 @@
 """Fixtures for all tests, and settings of the test run.
 
-All files that the tests and the servers they start keep are in a folder of this run. Hypothesis has no
-deadline, because the machine may be slow. Recipes never change, so all tests of a process share the recipes
-that one of them has built. Matrix products use one thread: with several, tests that run in parallel would
-wait for one another. Python caches bytecode, also in servers that tests start, even if the environment of a
-container image forbids it.
+CACHE_DIR is a temporary folder, which is deleted when the run ends. Hypothesis has no deadline, because the
+machine may be slow. Recipes never change, so all tests of a process share the recipes that one of them has
+built. Matrix products use one thread: with several, tests that run in parallel would wait for one another.
+Python caches bytecode, also in servers that tests start, even if the environment of a container image forbids
+it.
 """
 
 import gc
@@ -46,13 +46,15 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    gc.freeze()  # later collections do not go through the tests and modules again
+    gc.freeze()  # later garbage collections skip the tests and modules
     gc.enable()
 
 
 def concerns(item, slug):
-    """Whether a test belongs to a scene: it has the scene or its slug as a parameter, or is in its module, or
-    is for all.
+    """Whether a test belongs to the scene with this slug.
+
+    It does if it has the scene or its slug as a parameter, is in the scene's test module, or is marked
+    `all_scenes`.
     """
     if item.path.match(f"tests/scenes/test_{slug}.py") or item.get_closest_marker("all_scenes"):
         return True
@@ -70,5 +72,5 @@ def pytest_unconfigure():
 
 @pytest.fixture
 def idle(monkeypatch):
-    """No training worker starts: it would import PyTorch for nothing."""
+    """Let no training worker start, because it would import PyTorch for nothing."""
     monkeypatch.setattr(ChildWorker, "ready", lambda _: None)

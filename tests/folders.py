@@ -5,11 +5,14 @@ import tempfile
 from pathlib import Path
 
 FOLDER = tempfile.TemporaryDirectory(prefix="normscape-", ignore_cleanup_errors=True)
-CARDS = os.environ.setdefault("TEST_CARDS", f"{FOLDER.name}/cards")  # of all processes of this run
+CARDS = os.environ.setdefault("TEST_CARDS", f"{FOLDER.name}/cards")  # shared by all processes of this run
 
 
 def cache_folder(folder):
-    """A new folder for CACHE_DIR. All share the gallery's cards, which take seconds to draw."""
+    """Create the subfolder `cache`, for CACHE_DIR, and return its path as a string.
+
+    All caches of a test run share the gallery's cards (pictures of scenes), which take seconds to draw.
+    """
     cache = Path(folder) / "cache"
     cache.mkdir()
     Path(CARDS).mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ SECTION = "## Your own model"
 
 
 def commands():
-    """Each command as a list of words, without comments."""
+    """Each command line as a list of words, without comments."""
     section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
     block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
     return [shlex.split(line, comments=True) for line in block.splitlines()]

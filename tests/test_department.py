@@ -46,9 +46,10 @@ def has_ipv6():
 
 
 def site(folder, inner, port, *, login):
-    """The recipe's nginx configuration with other ports and folders. inner: the port of the container.
+    """The recipe's nginx configuration, changed to use other ports, and files in `folder`.
 
-    Beside the site is another server, which refuses all requests, and has Debian's logs.
+    inner: the port of the container. port: the port of the site. login: whether pages need a login. Beside
+    the site is another server, which refuses all requests and has the logs that Debian configures.
     """
     plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
@@ -78,8 +79,8 @@ def site(folder, inner, port, *, login):
 def department(folder, *, tls=True, **others):
     """Run the recipe, with a login: web server, the container's nginx, the site's nginx.
 
-    Yields the port of the site and the log of the web server. tls: without it, the site speaks HTTP. others:
-    further settings of the web server.
+    Yields the port of the site and the path of the web server's log. tls: if False, the site speaks HTTP.
+    others: further settings of the web server.
     """
     outer, port = folder / "outer", free()
     for name in ("web", "inner", "outer"):
@@ -102,7 +103,10 @@ def department(folder, *, tls=True, **others):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A department server: a function that sends a request for a path, and the log of the web server."""
+    """A department server: a function that sends a request, and the path of the web server's log.
+
+    The function returns status, body and headers. reader: the IP address from which it connects.
+    """
     folder = tmp_path_factory.mktemp("department")
     with department(folder, CLIENT_CPU_BURST="5") as (port, log):
         trust = ssl.create_default_context(cafile=folder / "outer/site.pem")
@@ -166,7 +170,7 @@ def test_the_site_speaks_http_2(server, host):
 
 
 def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
-    """The other server's request is in both logs, also when the site's requests came before it."""
+    """The logs have a request to the other server, and nothing of earlier requests to the site."""
     fetch, log = server
     folder = log.parents[1] / "outer"
     other, plain = re.findall(r"listen 127\.0\.0\.1:(\d+);", (folder / "nginx.conf").read_text())
@@ -184,7 +188,7 @@ def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
 
 
 def test_a_body_that_is_too_long_is_refused_in_words(server):
-    """The answer is that of the nginx in the container."""
+    """The nginx in the container refuses it, and the nginx of the site passes its answer on."""
     fetch, _ = server
     body = bytes(38 * 2**20 + 1)
     size = {"Content-Length": str(len(body))}
@@ -193,7 +197,10 @@ def test_a_body_that_is_too_long_is_refused_in_words(server):
 
 
 def test_a_link_that_contains_a_network_comes_through(server):
-    """It is longer than the header lines that nginx accepts by default. What it contains here is refused."""
+    """The link is longer than nginx accepts by default. It reaches the web server.
+
+    The web server may refuse it, because what it contains here is no network.
+    """
     fetch, _ = server
     assert fetch(f"/normscape/spiral?net={'A' * 20_000}", **KNOWN)[0] in (200, 400)
 
@@ -205,7 +212,10 @@ def test_a_request_for_another_host_is_refused_in_words(server):
 
 
 def test_a_reader_who_pretends_to_be_many_is_one_client(server):
-    """A guess of a key costs 0.1 s of CPU time, so 50 guesses use up the limit of this server, 5 s."""
+    """A reader who sends invented X-Forwarded-For headers still has one budget.
+
+    A guess of a key is charged 0.1 s of CPU time, so 50 guesses use up the budget of this server, 5 s.
+    """
     fetch, _ = server
 
     def guess(number, reader):
@@ -228,7 +238,7 @@ class Accepting(BaseHTTPRequestHandler):
 
 
 def test_uploads_can_be_refused(tmp_path):
-    """The documented location refuses what opens a file, and nothing else."""
+    """The documented nginx location refuses uploads of runs and recordings, and no other requests."""
     port = free()
     with ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as behind:
         threading.Thread(target=behind.serve_forever, daemon=True).start()

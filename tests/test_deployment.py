@@ -114,7 +114,7 @@ def test_a_wrong_number_is_told_what_is_allowed():
 
 
 def test_limits_are_settings(monkeypatch, tmp_path):
-    """A client's CPU time and its trainings, and how many trainings wait."""
+    """Settings limit the CPU time and the trainings of a client, and the number of waiting trainings."""
     limits = {"CLIENT_CPU_BURST": "30.5", "CLIENT_CPU_RATE": "2", "CLIENT_TRAININGS": "2"}
     for name, text in (limits | {"WAITING_TRAININGS": "3", "CACHE_DIR": str(tmp_path)}).items():
         monkeypatch.setenv(name, text)
@@ -123,7 +123,8 @@ def test_limits_are_settings(monkeypatch, tmp_path):
     budget.charge("class", 30)
     with budget.turn("class", price=1):
         pass
-    with pytest.raises(Busy, match="Try again in 1 s"), budget.turn("class"):  # 0.5 s too many, 2 s a second
+    # the client is 0.5 s over its limit, and 2 s are restored each second
+    with pytest.raises(Busy, match="Try again in 1 s"), budget.turn("class"):
         pass
     for owner in "ab":
         queue.join({}, owner=owner, address="class")
@@ -209,7 +210,7 @@ def test_a_wrong_setting_ends_the_start_with_a_line(monkeypatch, name):
 
 @contextlib.contextmanager
 def guarded_redis():
-    """The URL of a Redis server with a password."""
+    """Run a fake Redis server that refuses each command for lack of a password; yields its URL."""
 
     class Guard(socketserver.StreamRequestHandler):
         def handle(self):
@@ -244,14 +245,17 @@ def test_an_unknown_host_name_of_redis_is_told_to_be_checked(capsys):
 
 
 def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
-    """Servers with a common folder can start together, though their process ids are equal in containers."""
+    """Servers that share a folder can start together, although in containers their process ids are equal."""
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(settings.check_storage, 1000 * [{"CACHE_DIR": str(tmp_path)}]))
     assert not list(tmp_path.iterdir())
 
 
 def ends_with_a_line(command, own):
-    """The error message of a server that refuses to start, which must be one line."""
+    """Run Python with the arguments `command` and the settings `own`, and return its error message.
+
+    It must exit with code 1, and the message must be one line.
+    """
     got = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
@@ -275,7 +279,7 @@ def placed(prefix):
         return app.create_app().server.test_client()
 
 
-# One page of each kind: a figure alone, training, recordings, a text
+# A page of each kind: a figure alone, with training, with recordings; the story; the glossary
 LINKING = ("layernorm", "spiral", "model", "story", "words")
 
 
@@ -290,7 +294,7 @@ def all_links(client, prefix):
 
 
 def html_links(text):
-    """All addresses of this server in a page, with those in Dash's list of scripts."""
+    """All addresses in a page that begin with “/”, including those in Dash's list of scripts."""
     scripts = text.partition('id="dash-scripts">')[2].partition("</script>")[0] or "[]"
     named = map(html.unescape, re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text))
     return [*named, *json.loads(scripts)]
@@ -306,8 +310,8 @@ def test_every_link_stays_below_the_prefix():
     assert all(link.startswith(PREFIX) for link in found), found
     assert {link.replace(PREFIX, "/", 1) for link in found} == root
     dear = [link for link in sorted(found) if "moving=1" in link][1:]  # one moving picture is enough
-    followed = found - {f"{PREFIX}run", *dear}  # to which the player adds a name
-    for link in {link.partition("#")[0].replace("{slug}", "fold") for link in followed}:  # which it puts in
+    followed = found - {f"{PREFIX}run", *dear}  # the player adds a name to `run`
+    for link in {link.partition("#")[0].replace("{slug}", "fold") for link in followed}:  # as the player does
         with client.get(link) as answer:
             assert answer.status_code == 200, link
 
@@ -350,8 +354,9 @@ def test_only_known_proxies_are_believed(monkeypatch, proxies, seen):
 
 
 def test_the_first_visitors_may_come_at_once(monkeypatch):
-    """Dash registers its files during its first request; a second request at the same time would miss
-    them.
+    """A server answers all requests for Dash's files, even if these are its first and simultaneous.
+
+    Dash registers its files during its first request, so others at the same time could miss them.
     """
     page = app.create_app().server.test_client().get("/spiral").text
     files = [link for link in html_links(page) if "_dash-component-suites" in link]
@@ -367,13 +372,18 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 
 
 def environment(**own):
+    """This process's environment variables and `own`, without our other settings except CACHE_DIR."""
     ours = {*re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M)} - {"CACHE_DIR"}
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 
 @contextlib.contextmanager
 def serving(folder, **own):
-    """Start `python app.py`; yields its base URL, its process, and the files with its two outputs."""
+    """Run `python app.py` with the settings `own` until the block ends.
+
+    Yields its base URL, its process, and the paths of the files with its standard output and standard error.
+    folder: where these files are.
+    """
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"
     with out.open("w") as output, err.open("w") as errors:
@@ -407,7 +417,10 @@ def fetch(url, **headers):
 
 
 def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finish(tmp_path):
-    """SIGTERM while a request is running: its answer is complete, and the process ends with 0."""
+    """After SIGTERM, a running request still gets its complete answer, and the process exits with 0.
+
+    The server has printed its address, and logged no request.
+    """
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with serving(tmp_path, TRUSTED_PROXIES="1") as (base, process, out, err):
         assert fetch(f"{base}/recipe/rmsnorm", **{"X-Forwarded-For": "192.0.2.7"})[0] == 200
@@ -425,15 +438,17 @@ def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finis
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """The base URL and the process of a server with a store of its own, which trusts a proxy before it."""
+    """A server with its own store that trusts one proxy: its base URL and its process."""
     folder = tmp_path_factory.mktemp("alone")
     with serving(folder, CACHE_DIR=cache_folder(folder), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process
 
 
 def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(alone):
-    """Each request is from a new client, so none has spent its budget. Requests beyond the capacity are told
-    to retry.
+    """The health check stays quick while more pictures are requested than the server can draw.
+
+    Each picture is requested by a new client, so none has spent its budget. Requests beyond the capacity get
+    the status 503.
     """
     dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 30
     base, pictures, checks = alone[0], [], []
@@ -491,7 +506,7 @@ def test_every_service_is_confined(name):
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
     assert re.fullmatch(r"\dg|\$\{\w+_MEMORY:-\dg\}", service["mem_limit"])
-    # With more than the machine has, Docker refuses to start.
+    # Docker refuses to start a container with more CPUs than the machine has.
     assert re.fullmatch(r"1|\$\{\w+_CPUS:-1\}", str(service["cpus"]))
 
 
@@ -514,7 +529,10 @@ def test_nginx_takes_as_large_a_body_as_the_web_server():
 
 @pytest.mark.parametrize(("given", "number"), [("", "500"), ("5000", "5000")])
 def test_the_proxy_image_starts_nginx_with_the_limit_of_requests(tmp_path, given, number):
-    """The Dockerfile's command, with other folders, and a program that prints its configuration."""
+    """The Dockerfile's command gives nginx our nginx.conf, in which only the limit of requests may differ.
+
+    The command runs in other folders, with a fake `nginx` that prints its configuration.
+    """
     stage = (ROOT / "Dockerfile").read_text().partition(" AS proxy\n")[2]
     command = json.loads(re.search(r"^CMD (\[.*\])$", stage, re.M)[1])
     command = [each.replace("/etc/nginx", str(ROOT)).replace("/cache", str(tmp_path)) for each in command]
@@ -531,8 +549,9 @@ def test_the_proxy_image_starts_nginx_with_the_limit_of_requests(tmp_path, given
 
 
 def test_redis_has_more_memory_than_it_fills():
-    """The memory limit is twice Redis's maxmemory, because a forked process copies memory to rewrite the
-    file.
+    """The memory limit of Redis is twice its maxmemory.
+
+    Redis forks to rewrite its append-only file, and the second process may need as much memory again.
     """
     redis = services()["redis"]
     filled = redis["command"][redis["command"].index("--maxmemory") + 1]
@@ -546,7 +565,7 @@ def test_redis_runs_as_its_own_user_without_capabilities():
 
 
 def test_the_health_checks_of_the_images_ask_the_server(alone):
-    """The Dockerfile's commands, with another port than 8050."""
+    """The Dockerfile's health checks, with other ports, exit with 0 if a server is there, and else with 1."""
     commands = re.findall(r"^HEALTHCHECK .*\\\n  CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.M)
     for program, *arguments in map(json.loads, commands):
         assert program == "python"
@@ -571,7 +590,7 @@ def test_each_image_is_named_by_its_digest():
 
 
 def test_digests_are_renewed_as_documented(tmp_path):
-    """The documented commands, with a fake docker that invents a digest for each name."""
+    """The documented commands are run with a fake `docker`, which invents a digest for each image name."""
     text = (ROOT / "docs/deployment.md").read_text()
     (commands,) = re.findall(r"```sh\n([^`]*imagetools.*?)```", text, re.S)
     docker, compose = tmp_path / "docker", tmp_path / "compose.yaml"
@@ -587,9 +606,7 @@ def test_digests_are_renewed_as_documented(tmp_path):
 
 
 def test_the_image_finds_npm_each_time(tmp_path):
-    """The steps that fetch the drawing library and bundle the modules, run in a shell with fake programs that
-    report their calls.
-    """
+    """The Dockerfile's steps that use npm are run in a shell, with fake programs that record their calls."""
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     steps = re.findall(r"^RUN (.*npm.*)$", text, re.M)
     programs, said = tmp_path / "bin", tmp_path / "said"
@@ -636,8 +653,9 @@ def test_the_image_starts_as_the_checkout_does():
 
 
 def test_the_image_holds_all_that_the_explorer_needs(tmp_path):
-    """The files that the Dockerfile copies into its last stage, and .dockerignore allows, are enough for
-    every scene.
+    """The files that the Dockerfile copies into its last stage are enough for the recipe of every scene.
+
+    .dockerignore allows each of them.
     """
     last = (ROOT / "Dockerfile").read_text().rpartition("\nFROM ")[2]
     sources = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", last, re.M) for name in line.split()]

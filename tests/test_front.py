@@ -56,7 +56,10 @@ def served(tmp_path_factory):
 
 @contextlib.contextmanager
 def slow_client(base, said, address="127.0.0.1"):
-    """A client's socket at a local address, which has sent these bytes, and has a tiny receive buffer."""
+    """Connect with a tiny receive buffer, and send the bytes `said`; yields the socket.
+
+    address: the local IP address from which it connects.
+    """
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.settimeout(PATIENCE)
@@ -95,7 +98,7 @@ def test_slow_clients_keep_nobody_waiting(served, kinds):
                 said = SLOW[kind].replace(b"%b", large)
                 lines = [stack.enter_context(slow_client(base, said)) for _ in range(SLOW_CLIENTS)]
                 if "reads" in kind:
-                    assert all(line.recv(1) for line in lines)  # no further byte follows
+                    assert all(line.recv(1) for line in lines)  # one byte is read, and no more
             return healthz_seconds(base)
 
     assert soon(seconds, SLOW_CLIENT_SECONDS)
@@ -144,13 +147,16 @@ def test_memory_comes_back_after_files_that_are_refused(served):
 
     fetch(f"{base}/recipe/spiral")
     before = process.memory_info().rss
-    with ThreadPoolExecutor(QUEUE_LENGTH) as pool:  # with more, some would have no place on a busy machine
+    with ThreadPoolExecutor(QUEUE_LENGTH) as pool:  # with more threads, a busy machine would answer 503
         assert set(pool.map(refused, 2 * bombs)) == {400}
     until(lambda: process.memory_info().rss < before + more)
 
 
 def test_memory_between_what_is_kept_goes_back():
-    """Memory is returned to the system after many slow readers; glibc once kept 300 MB."""
+    """`malloc_trim` returns freed memory to the system, also from between blocks that are in use.
+
+    Without it, glibc once kept 300 MB after many slow readers.
+    """
     pieces = [bytes(10_000) for _ in range(10_000)]
     kept = pieces[::100]
     del pieces
@@ -161,7 +167,7 @@ def test_memory_between_what_is_kept_goes_back():
 
 @contextlib.contextmanager
 def alone(application):
-    """A server whose event loop the test steps: its sockets, a function that steps it, and its base URL."""
+    """A server whose event loop the test steps: yields its sockets, a function for one step, and its URL."""
     sockets = serve.listen(application, "127.0.0.1", 0)
     (port,) = [each.effective_port for each in sockets.values() if hasattr(each, "effective_port")]
     try:
@@ -212,7 +218,10 @@ print((time.process_time() - all_) / (time.thread_time() - own))
 
 
 def test_all_processor_time_of_a_request_is_its_threads():
-    """A request's CPU time is all in its own thread, so that all of it is charged to the client."""
+    """After `import app`, matrix products use the CPU in the calling thread only.
+
+    So all CPU time of a request is in its own thread, and is charged to the client.
+    """
     own = {name: text for name, text in environment().items() if not name.endswith("_NUM_THREADS")}
     run = [sys.executable, "-c", BOTH_TIMES]
     assert float(subprocess.check_output(run, cwd=ROOT, env=own, text=True)) < 1.3

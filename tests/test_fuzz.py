@@ -57,7 +57,7 @@ def known_names(slug):
 
 
 def escaped(text):
-    """Percent-encoded, keeping bytes that are not Unicode: servers receive any bytes."""
+    """The text in percent-encoding. Lone surrogates become invalid UTF-8, which a server may receive too."""
     return quote(text.encode("utf-8", "surrogatepass"), safe="")
 
 
@@ -94,8 +94,9 @@ def addresses(draw, rule):
 
 
 def answer(method, path, **body):
-    """The answer to a request, which must come soon. Each request is from a new client, with its whole
-    budget.
+    """The answer to a request, which is sent by a new client with its whole budget.
+
+    Fails if the answer takes SLOWEST seconds of CPU time or more, or has a status from 500, except 501.
     """
     client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
     body["environ_overrides"] = {"REMOTE_ADDR": address}
@@ -139,7 +140,7 @@ def test_the_largest_scene_comes_soon(scene):
         query = urlencode(most | ({name: option} if name else {}))
         for path in ("recipe/{}", "still/{}.svg"):
             answer("GET", f"/{path.format(scene.slug)}?{query}")
-    answer("GET", f"/{scene.slug}?{urlencode(most)}")  # the scene with this picture
+    answer("GET", f"/{scene.slug}?{urlencode(most)}")  # the page, which contains this picture
 
 
 SIZES = ["0", "1", "1e-308", "1e-20", "1e39", "1e308", "-1e308"]
@@ -192,7 +193,10 @@ def test_no_body_is_too_much(rule, data):
 
 
 def opened(body):
-    """Upload a file, and check the answer: the server either shows the run in it, or refuses it in words."""
+    """Upload a file, and check the answer: the server either shows the run in it, or refuses it in words.
+
+    Returns whether the run is shown, and its first network can be downloaded.
+    """
     got = answer(
         "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"
     )
@@ -214,7 +218,7 @@ META = json.loads(np.load(io.BytesIO(to_npz(FILM)))["meta"].tobytes())
 
 
 def described(text):
-    """The file of the film (stored training) with other metadata."""
+    """The bytes of the file of FILM (a stored training) with `text` as its metadata."""
     raw, member = io.BytesIO(), io.BytesIO()
     np.save(member, np.frombuffer(text.encode(), np.uint8))
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
@@ -233,7 +237,11 @@ def test_a_film_with_hostile_settings(name, value):
 @BRIEF
 @given(st.data())
 def test_a_file_that_is_almost_a_run(data):
-    """A film's file with some bytes changed, with its end cut off, or with a part replaced by anything."""
+    """A film's file whose metadata or bytes are changed is shown or refused.
+
+    In one file, any value replaces an entry of the metadata. In another, up to three bytes are changed, and
+    the end may be cut off.
+    """
     meta = deepcopy(META)
     place = data.draw(st.sampled_from([meta, meta["network"], meta["data"], meta["settings"]]))
     name = data.draw(st.sampled_from([*place, "choice depth", "scene"]))
@@ -269,7 +277,7 @@ def test_an_archive_with_another_array(name, array):
 
 
 def plain():
-    """The archive of the film without compression."""
+    """The bytes of the file of FILM, without compression."""
     raw = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:
         for name in whole.namelist():
@@ -299,7 +307,10 @@ def test_a_run_whose_bookkeeping_is_changed(data):
 
 
 def long(seeds, count):
-    """A film with many seeds and checkpoints, whose losses never repeat, but whose file is small."""
+    """A film with `seeds` networks and `count` checkpoints, whose file is small.
+
+    No two losses of a network are equal.
+    """
     loss = np.tile(np.linspace(1, 0, count, dtype=np.float32), (seeds, 1))
     weights = np.zeros((seeds, count, TASK[0].parameter_count))
     return Film(*TASK, np.arange(count), weights, loss, loss, ("",) * seeds)

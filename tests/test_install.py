@@ -1,7 +1,7 @@
 """Normscape installed from a wheel, in its own environment, away from the checkout.
 
-It borrows the packages of the tests, and those of the build, through a path file. So pip's resolution and
-downloads are not tested, which would need a network.
+That environment borrows the dependencies from the environment of the tests, through a path file (.pth). So
+pip's resolution and downloads, which would need a network, are not tested.
 """
 
 import json
@@ -63,7 +63,10 @@ def place(wheel, tmp_path_factory):
 
 @pytest.fixture
 def around(tmp_path, place):
-    """An empty working folder, and environment variables as a reader has them, without the checkout."""
+    """Keyword arguments for `subprocess.run`: an empty folder as `cwd`, and a reader's `env`.
+
+    These environment variables put the commands of the new environment first, and do not name the checkout.
+    """
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     own |= {"PATH": f"{place}:{os.environ['PATH']}", "CACHE_DIR": str(tmp_path / "cache")}
     return {"cwd": tmp_path, "env": own}
@@ -71,7 +74,7 @@ def around(tmp_path, place):
 
 @contextmanager
 def serving(command, around):
-    """The first output of a command that starts a server; then it is interrupted, as by Ctrl-C."""
+    """Start a server; yields its first line of output. The block's end interrupts it, as Ctrl-C does."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **around)
     try:
         yield until(process.stdout.readline)
@@ -97,7 +100,7 @@ def test_a_wheel_has_all_that_is_read_and_nothing_of_the_workshop(wheel):
 
 
 def files(folder):
-    """The files below a folder, as relative paths."""
+    """The files below a folder, except caches, as paths that begin with the folder's name."""
     kept = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return [path.relative_to(folder.parent).as_posix() for path in kept]
 
@@ -137,15 +140,16 @@ def test_a_package_that_hides_one_of_ours_is_named(around):
     )
 
 
-# Several commands, one after the other in one process: to import PyTorch and Transformers takes the longest.
+# Runs several commands in one process, because importing PyTorch and Transformers takes the longest.
 COMMANDS = (
     "import json, sys; from normscape.app import main; [main(each) for each in json.loads(sys.argv[1])]"
 )
 
 
 def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around, place):
-    """The README's commands unchanged, except for the model's name and the port; the environment exists
-    already.
+    """The README's commands work unchanged, except for the model's name and the port.
+
+    The commands that make the environment are not run.
     """
     commands = readme.commands()
     assert len(commands) <= 6 and [words[0] for words in commands[-4:]] == ["normscape"] * 4

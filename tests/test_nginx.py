@@ -32,7 +32,12 @@ LOCK_SECONDS = 5  # nginx's default time for which it holds back requests for th
 
 
 class Upstream(ThreadingHTTPServer):
-    """A web server that counts requests, and answers with the request that it got."""
+    """A web server that answers each request with JSON.
+
+    The JSON has the server's host, the number of requests so far, and this request's body size and headers.
+    asked: the paths of all requests. answered: the number of answers sent. padding: the number of spaces
+    after the JSON. headers: those of the answer, with _ for -.
+    """
 
     daemon_threads = True
     request_queue_size = 512
@@ -71,7 +76,7 @@ class Answering(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def proxied(folder, **answer):
-    """Start nginx before an `Upstream` with this answer; yields nginx's base URL, upstream and log."""
+    """Start nginx before an `Upstream` with this answer; yields nginx's base URL, upstream and log file."""
     with Upstream(**answer) as upstream, nginx(folder, f"127.0.0.1:{upstream.server_port}") as (port, _, log):
         yield f"http://127.0.0.1:{port}", upstream, log
 
@@ -197,7 +202,10 @@ FORMS = [("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/plain")]  # 
 
 
 def failure(base, accept, body_bytes=0):
-    """The status, error message and headers of nginx's own answer to a request of so many bytes."""
+    """The status, error message and headers of nginx's own answer to a POST request.
+
+    Its header announces a body of `body_bytes` bytes, which is not sent.
+    """
     line = http.client.HTTPConnection(urlsplit(base).netloc)
     line.putrequest("POST", "/x")
     line.putheader("Accept", accept)
@@ -246,7 +254,10 @@ def test_a_web_server_that_accepts_no_connection_is_given_up_after_some_seconds(
 
 
 def test_one_address_has_as_many_requests_at_a_time_as_a_lecture_hall(tmp_path):
-    """Unfinished bodies count as requests. The address is told to retry, and others are served."""
+    """An address that has 500 requests at a time gets 429 for further ones; other addresses are served.
+
+    Requests whose bodies are unfinished count too.
+    """
     with proxied(tmp_path) as (base, _, _), contextlib.ExitStack() as stack:
         begun = b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{"
         for _ in range(500):
@@ -324,7 +335,7 @@ def test_a_failure_quotes_no_query(tmp_path):
 
 @contextlib.contextmanager
 def name_server(addresses):
-    """A name server like Docker's: every name has these addresses. Yields its own address."""
+    """Run a name server that gives every name these IPv4 addresses, like Docker's; yields its host:port."""
 
     def answers():
         while True:
@@ -375,7 +386,7 @@ SLOW = {
     ),
 }
 ATTEMPTS = itertools.count(1)
-VIEWERS, CROWD_SECONDS = 300, 4.0  # of the processor: with two of them, all are served within two seconds
+VIEWERS, CROWD_SECONDS = 300, 4.0  # CPU seconds for all viewers together: two seconds on two processors
 
 
 @pytest.fixture(scope="module")
@@ -393,8 +404,9 @@ def explorer(tmp_path_factory):
 
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """The gallery for a lecture hall costs little CPU time, which is measured, so a busy machine does not
-    matter.
+    """When a lecture hall opens the gallery at once, this costs little CPU time.
+
+    CPU time is measured, and not the time that passes, so other load on the machine does not matter.
     """
     base, processes = explorer
     port = urlsplit(base).port
@@ -408,7 +420,10 @@ def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
 
 @pytest.mark.parametrize("kinds", [[kind] for kind in SLOW] + [[*SLOW]], ids=[*SLOW, "all"])
 def test_slow_clients_keep_nobody_waiting(explorer, kinds):
-    """Each attempt has an address of its own: slow clients of the one before may still be counted."""
+    """The health check answers soon in spite of many slow clients.
+
+    Each attempt uses another IP address, because slow clients of the last attempt may still be counted.
+    """
     base, _ = explorer
     large = re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1]
 

@@ -1,6 +1,4 @@
-"""Training with a real Redis server and real workers: the queue, killed workers, and Redis going away and
-coming back.
-"""
+"""Training with a real Redis server and real workers: the queue, killed workers, restarts of Redis."""
 
 import json
 import os
@@ -51,7 +49,7 @@ class Server:
 
     def start(self):
         keeps = ["--dir", self.folder, "--appendonly", "yes", "--appendfsync", "always"]
-        bounds = ["--maxmemory", "64mb", "--maxmemory-policy", "noeviction"]  # as in compose.yaml, and less
+        bounds = ["--maxmemory", "64mb", "--maxmemory-policy", "noeviction"]  # compose.yaml has more memory
         own = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
         command = [SERVER, *own, *bounds, *map(str, keeps)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -236,7 +234,7 @@ def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, monkeypatch):
 
 
 class Quiet(socketserver.BaseRequestHandler):
-    """A Redis that accepts connections, and never answers."""
+    """A handler that reads commands for Redis, and never answers."""
 
     def handle(self):
         while self.request.recv(1000):
@@ -249,8 +247,8 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
     A thread waits at most once, for `socket_timeout`; without this timeout, it would wait as long as this
     test runs. (In this way forty open pages could stop a server.)
     """
-    waiting = []  # how many connections wait for Redis, each time that one begins to
-    threads = []  # the thread of each
+    waiting = []  # the number of connections that wait, each time that one begins to wait
+    threads = []  # the thread that begins to wait, each time
     now, lock = set(), threading.Lock()
 
     def counted(connection, connect=Connection.connect):
@@ -299,7 +297,7 @@ def silent_redis(monkeypatch):
 
 
 def at_once(threads, call):
-    """The class of what each of several threads raised."""
+    """Call a function in several threads at once; returns for each None, or StoreUnavailable if raised."""
     together = threading.Barrier(threads)
 
     def raised(_):

@@ -1,4 +1,4 @@
-"""Rules for every scene: whatever is set, its picture is finite, small, and the same in both runtimes."""
+"""Rules for every scene: its picture is finite, its recipe is small, and browser and Python agree."""
 
 import json
 import re
@@ -22,7 +22,9 @@ from tests.scenes.rules import keep
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
 UNREADABLE = re.compile(r"\bnan\b|infin|undefined|\bnull\b|[-−]0(\.0*)?(?![\d.])|\de[-+]?\d", re.IGNORECASE)
-INSTRUCTION = re.compile(r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE)  # for a hint
+INSTRUCTION = re.compile(
+    r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE
+)  # these words belong in hints
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 
@@ -38,7 +40,11 @@ def client():
 
 
 def reachable(scene):
-    """Choices of which one differs from its default: each option of a list, or the ends of a number."""
+    """Yield dictionaries that set one choice: each option of a list, or the ends of a number.
+
+    Default values are left out. But a choice that exists only for some values of another one (`when`) gets
+    its default too, and the other choice is set to the first of these values.
+    """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
         values = [choice.default]
@@ -59,12 +65,16 @@ def ends(parameter):
 
 
 def moments(recipe):
+    """Values of the progress: the first stage, a place between two middle stages, the last stage."""
     last = len(recipe.stages) - 1
     return (0, last / 2 + 0.25, last) if last else (0,)
 
 
 def check(node, recipe, params):
-    """At each of these parameter values, all is finite except gaps, and the browser agrees with Python."""
+    """Check that all points of clouds are finite, and that the browser agrees with Python.
+
+    params: dictionaries of parameter values, each checked at several values of the progress.
+    """
     recipe = as_sent(recipe)
     cases = [(p, progress) for p in params for progress in moments(recipe)]
     for (p, progress), answer in zip(cases, node.run(recipe, cases), strict=True):
@@ -97,8 +107,9 @@ def test_every_choice(node, scene):
 
 @EVERY
 def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene):
-    """The numbers of readouts, of the followed point's table and of other tables, at the ends of all
-    sliders.
+    """Readouts and tables show readable numbers at the last stage.
+
+    All sliders are at their defaults, at their lower ends, or at their upper ends.
     """
     recipe = recipe_of(scene)
     lows, highs = ({p.name: getattr(p, end) for p in recipe.parameters} for end in ("min", "max"))
@@ -128,7 +139,10 @@ def test_a_few_controls_are_open(scene):
 
 
 def stages_by_choice(scene):
-    """The names of the stages for all combinations of the choices that change them."""
+    """The names of the stages for all combinations of the choices that change them.
+
+    Returns a list of different tuples. The first is that of the defaults.
+    """
     usual = recipe_of(scene).stages
     options = {}
     for choices in reachable(scene):
@@ -168,7 +182,7 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
 
 @EVERY
 def test_what_layers_show_is_finite(scene):
-    """Gaps are only in lines, and in place of points that are not shown."""
+    """No mark draws infinity. NaN occurs only as a gap in lines, and for points that `only` leaves out."""
     recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
@@ -183,9 +197,9 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_the_first_frame_is_whole(scene):
-    """For all values of choices, no point of a 3D view is outside its panel, or within 5 pixels of an edge.
+    """For each value of a choice, no point of a 3D view is outside its panel, or within 5 pixels of an edge.
 
-    Except supporting planes, which are infinite and cut off somewhere.
+    Supporting planes are exempt, because they are infinite and must be cut off.
     """
     size, edge = 600, 5  # pixels
     for query in ({}, *reachable(scene)):
@@ -203,8 +217,9 @@ def test_the_first_frame_is_whole(scene):
 
 @EVERY
 def test_no_stage_leaves_its_panel(scene):
-    """In 3D views, with sliders at their defaults: each stage, and the way between stages, is inside the
-    panel.
+    """In 3D views, with sliders at their defaults, all points are inside the panel.
+
+    They are checked at each stage and half way between stages. Guides and supporting planes are exempt.
     """
     state = state_of(scene, {})
     for progress in np.arange(0, len(state.recipe.stages) - 0.75, 0.5):
@@ -220,9 +235,9 @@ def test_no_stage_leaves_its_panel(scene):
 
 @EVERY
 def test_no_stop_leaves_its_panel(scene):
-    """In 3D views, with the sliders and the camera of each stop: what it shows is inside the panel.
+    """In 3D views, with the sliders and the camera of each stop of the tour, all points are inside the panel.
 
-    Except guides and supporting planes.
+    Guides and supporting planes are exempt.
     """
     for number, stop in enumerate(scene.text.tour, 1):
         state = state_of(scene, stop.state)
@@ -243,8 +258,10 @@ REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre", "confidence"]
 
 @pytest.mark.parametrize("slug", REACHING)
 def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
-    """For all choices, at each stage, one slider at a time at its ends and named values, and two that the
-    view names together at all of theirs: points and the sphere stay inside.
+    """Points and the sphere stay inside the first view, for each value of each choice, at each stage.
+
+    One slider at a time is at its ends and at its values in `View.between`. Each pair of sliders in
+    `View.together` is at all pairs of five values.
     """
     for query in ({}, *reachable(scenes()[slug])):
         recipe = recipe_of(scenes()[slug], **query)
@@ -266,7 +283,7 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
             moves += [{a: one, b: other} for one, other in product(*grids)]
         for moved in moves:
             params = recipe.defaults | moved
-            for progress in range(len(recipe.stages)):  # the clouds remember their stages
+            for progress in range(len(recipe.stages)):  # clouds cache their stages
                 at, here = recipe.moment(params, progress, followed=recipe.follow), view.at(progress, params)
                 for mark in (mark for mark in points if mark.opacity_at(progress) > 0):
                     if isinstance(mark, Points) and isinstance(mark.only, PropertySelection):
@@ -275,8 +292,8 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
                     assert np.nanmax(np.abs(flat), initial=0) <= 0.5, (query, moved, progress, mark)
 
 
-# Where the largest sphere or circle of the hero is under 60 % of the panel's smaller side: what is seen
-# with it at first is so much larger, and is whole.
+# Scenes whose largest sphere or circle may span less than 60 % of the panel's smaller side, and the least
+# share: as the scene opens, something much larger is visible with it, and must be whole.
 SMALLER = {
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it
@@ -285,10 +302,10 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """The main figure fills most of its panel and is central as the scene opens.
+    """The main figure fills most of its panel, and is central as the scene opens.
 
-    Measured are its sphere or circle, or without one, everything but guides and labels; relative to the
-    panel's smaller side.
+    Its size, relative to the panel's smaller side, is that of its sphere or circle at the stage where this is
+    largest. If it has none, it is that of everything but guides, labels and supporting planes.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []
@@ -311,11 +328,11 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     keep("central hero", scene.slug, view.name in LAID_OUT or off <= 0.08, f"{off:.2f}")
 
 
-LAID_OUT = ("curve", "grid")  # views whose axes are numbers: where these begin and end is said, not found
+LAID_OUT = ("curve", "grid")  # views whose axes show numbers, and whose ranges are given, not fitted
 
 
 def flat_on(view, mark, at):
-    """Where points are drawn in a view's panel: relative to its centre, in units of its smaller side."""
+    """Where a mark's points are drawn, (N, 2): from the panel's centre, in units of its smaller side."""
     flat, _ = project(view, mark.points(at), view.camera, (1.0, 1.0))
     return flat
 

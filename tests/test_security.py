@@ -22,14 +22,14 @@ def client():
 
 
 def policy(answer):
-    """The Content-Security-Policy as a dictionary."""
+    """The Content-Security-Policy of an answer: directive → list of its values."""
     parts = answer.headers["Content-Security-Policy"].split("; ")
     return {name: values for name, *values in map(str.split, parts)}
 
 
 @pytest.mark.parametrize("path", PAGES + DRAWN + OTHERS)
 def test_every_answer_is_guarded(client, path):
-    """Every answer has the header `nosniff`; documents also have the whole security policy.
+    """Every answer has the header value `nosniff`; only documents also have a Content-Security-Policy.
 
     SVG pictures count as documents, because a browser may open them.
     """
@@ -56,7 +56,7 @@ def test_what_names_its_host_is_kept_by_no_shared_cache(client, path):
 
 @pytest.fixture
 def named(monkeypatch):
-    """An application that knows its public host name, behind a forwarding proxy."""
+    """A client of an application that knows its public host names and trusts one proxy."""
     monkeypatch.setenv("HOSTS", "teach.example, .school.example")
     monkeypatch.setenv("TRUSTED_PROXIES", "1")
     return app.create_app().server.test_client()
@@ -137,7 +137,10 @@ def test_an_embed_may_stand_in_any_page(client, path):
 
 @pytest.mark.parametrize("path", ["/embed/layernorm", "/embed/layernorm?d=9", "/embed/nothing"])
 def test_embed_origins_limits_the_sites_that_may_frame_embeds(monkeypatch, path):
-    """The listed sites and the own one. Sandboxed frames have no origin, so what they load stays readable."""
+    """Only the listed sites and our own may frame embeds; only our own may frame pages.
+
+    Recipes stay readable for any origin, because sandboxed frames have none.
+    """
     monkeypatch.setenv("EMBED_ORIGINS", "https://moodle.teach.example, https://*.School.example:8443")
     client = app.create_app().server.test_client()
     answer, sites = client.get(path), ["https://moodle.teach.example", "https://*.school.example:8443"]

@@ -1,4 +1,4 @@
-"""u_ε is typeset wherever readers see it; the underscore is only in sources."""
+"""Readers never see u_ε with its underscore, because it is typeset everywhere."""
 
 import re
 
@@ -12,7 +12,7 @@ from components.language.text import plain
 from components.training.recipes import built
 
 RAW = re.compile(r"u_")
-UNSEEN = {"name", "cloud", "keys", "a", "b", "role", "mark", "kind", "function", "default"}  # of the parts
+UNSEEN = {"name", "cloud", "keys", "a", "b", "role", "mark", "kind", "function", "default"}  # keys
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def client():
 
 
 def texts(data, key=""):
-    """All strings in a recipe that readers may see, without names and other keys that only the code uses."""
+    """All strings in JSON data, except the values of the keys in UNSEEN, which readers do not see."""
     if isinstance(data, dict):
         for name, value in data.items():
             if name not in UNSEEN:
@@ -43,7 +43,7 @@ def test_recipes(scene):
         try:
             recipe = built(scene, scene.choose(each))
         except WrongValue:
-            continue  # it does not go with the other defaults
+            continue  # the option is not valid with the other defaults
         found = document(recipe) | scene.json() | {"formula": ""}
         assert not [text for text in texts(found) if RAW.search(text)]
 

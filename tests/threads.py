@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def in_thread(call, *arguments):
-    """The result of a call in another thread.
+    """Call a function in another thread, and return its result.
 
     In the main thread of a process that has run browser tests, an event loop runs, and `asyncio.run` fails.
     """

@@ -7,7 +7,7 @@ PATIENCE = 600  # seconds; generous, for a busy machine
 
 
 def until(condition, seconds=PATIENCE):
-    """Call a function until its result is true, and return it; AssertionError on timeout."""
+    """Call `condition` until its result is true, and return the result; AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():
@@ -17,7 +17,7 @@ def until(condition, seconds=PATIENCE):
 
 
 def soon(seconds, limit, attempts=5):
-    """Whether `seconds()`, a measured time, is below a limit in at least one of some attempts.
+    """Whether `seconds()`, which measures a time, returns less than `limit` in at least one attempt.
 
     A server with a fault exceeds the limit each time; a correct one may exceed it once, on a busy machine.
     """
@@ -25,7 +25,7 @@ def soon(seconds, limit, attempts=5):
 
 
 def answers(address):
-    """Whether a server answers."""
+    """Whether a server answers a GET request for this URL with status 200."""
     try:
         return urllib.request.urlopen(address, timeout=PATIENCE).status == 200
     except OSError:

@@ -40,7 +40,7 @@ def find() -> str | None:
 
 
 def install() -> None:
-    """Install Debian's package if this user is root, else the build that Playwright downloads."""
+    """Install Chromium: Debian's package for root on Debian, else the build that Playwright downloads."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and _is_debian():
         subprocess.run(["apt-get", "update", "-qq"], check=True)

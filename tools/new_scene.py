@@ -25,7 +25,7 @@ class WrongSlug(ValueError):
 
 
 def files(slug: str) -> dict[str, str]:
-    """For each file of a new scene, by its path in the checkout: the name of its template in SKELETON."""
+    """For each file of a new scene, by path: the name of its template in SKELETON, without ".template"."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",

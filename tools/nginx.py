@@ -24,7 +24,7 @@ def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, sub
     """Run nginx until the block ends; yields its port, process and log file.
 
     folder: where nginx keeps its files. web: host:port of the web servers to which it passes requests.
-    resolver: the address of the name server that resolves their host.
+    resolver: the address of the name server that resolves the host in `web`; "" keeps that of nginx.conf.
     """
     port, text = free(), CONFIGURATION.read_text()
     text = text.replace(LISTEN, f"listen 127.0.0.1:{port}").replace(WEB, web)

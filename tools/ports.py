@@ -6,8 +6,8 @@ import socket
 def free() -> int:
     """A free TCP port that the system assigns to no other process for about a minute.
 
-    To reserve the port, this function accepts a connection on it and closes the connection first. Then the
-    system keeps the port in TIME_WAIT and assigns it to no process that asks for any port. A server can
+    To reserve the port, this function accepts a connection on it, and closes it before the client does. Then
+    the system keeps the port in TIME_WAIT and assigns it to no process that asks for any port. A server can
     still bind it by number, because servers set SO_REUSEADDR.
     """
     with socket.socket() as listener, socket.socket() as client:

@@ -2,8 +2,8 @@
 /**
  * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
  *
- * Each step is applied in dual arithmetic, so that its result carries the derivative along v, and no step
- * needs a derivative written by hand. Mirrors geometry/dual.py.
+ * Each step is applied in dual arithmetic, so that its result carries the derivative along v. Only scalar
+ * functions have derivatives written by hand (`SLOPES`, and `slope` in sphere.mjs). Mirrors geometry/dual.py.
  *
  * @typedef {{values: Float64Array, tangents: Float64Array}} Dual one coordinate of n points, and for each
  *   point the derivative of this coordinate along v

@@ -85,12 +85,12 @@ function isIdentity(step) {
 }
 
 /** The points of a cloud at every stage: one array for the start, and one after each step of its pipeline.
- * With `point`, other points are sent through the pipeline instead of the cloud's own. If a step moves
- * nothing, the array after it is the same object as the one before. @param {Cloud} cloud @param {Params}
- * params @param {Stages} all of the clouds that its steps read @param {{at: Float64Array, index: number, n?:
- * number}} [point] the coordinates of n points (by default 1), and the index that the first of them would
- * have in the cloud @param {Float64Array[]} [old] earlier stages, whose memory is reused @returns
- * {Float64Array[]} */
+ * With `point`, other points are sent through the pipeline instead of the cloud's own; `cloud.place` is
+ * applied to them first. If a step moves nothing, the array after it is the same object as the one before.
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all the stages of the clouds that its steps
+ * read @param {{at: Float64Array, index: number, n?: number}} [point] the coordinates of n points (by default
+ * 1), and the index that the first of them would have in the cloud @param {Float64Array[]} [old] earlier
+ * stages, whose memory is reused @returns {Float64Array[]} */
 export function cloudStages(cloud, params, all, point, old = []) {
   const n = point ? (point.n ?? 1) : cloud.points.shape[0];
   const start = point?.at ?? unpack(cloud.points);
@@ -143,8 +143,8 @@ function stage(x, n, step, context, old) {
  */
 
 /** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.
- * @param {Cloud} cloud @param {Params} params @param {Stages} all of the clouds before it in the recipe
- * @param {Memory} memory */
+ * @param {Cloud} cloud @param {Params} params @param {Stages} all the stages of the clouds before it in the
+ * recipe @param {Memory} memory */
 function cachedStages(cloud, params, all, memory) {
   const known = memory.get(cloud) ?? newEntry(cloud);
   memory.set(cloud, known);
@@ -165,8 +165,9 @@ function newEntry(cloud) {
 }
 
 /** The points of all clouds at every stage. A cloud can use the points only of clouds before it in the
- * recipe. @param {Recipe} recipe @param {Params} params @param {Memory} [memory] where results are cached
- * @returns {Stages} */
+ * recipe. If a frame has no time for a cloud (time_slices.mjs), its previous stages in `memory` are returned.
+ * @param {Recipe} recipe @param {Params} params @param {Memory} [memory] where results are cached @returns
+ * {Stages} */
 export function stages(recipe, params, memory = new WeakMap()) {
   /** @type {Stages} */ const all = {};
   for (const cloud of recipe.clouds) all[cloud.name] = cachedStages(cloud, params, all, memory);

@@ -25,11 +25,12 @@ const KEPT_RUNS = 3;
 const runs = new WeakMap();
 
 /** The points at the time `step.until`, which may depend on parameters, if they start from x at the first of
- * `step.times`. Between two nodes the solution is interpolated linearly. Solutions are cached: if only the
- * time has changed, a cached solution is continued. A flow can put points elsewhere at given times (as when a
- * reader drags a point); if these change, the solution is computed again from the first changed time on.
- * @param {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]}
- * inputs that the velocity depends on @param {Velocity} velocity */
+ * `step.times`. Between the ends of Runge–Kutta steps the solution is interpolated linearly. Solutions are
+ * cached: if only the time has changed, a cached solution is continued. A flow can give points another
+ * direction at given times (`puts`, as when a reader drags a point); if a put changes, the solution is
+ * computed again from the first changed put on. Calls `takeTime` before each Runge–Kutta step. @param
+ * {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]} inputs that
+ * the velocity depends on @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
@@ -73,10 +74,10 @@ function nodesOf(step, n, params) {
   return nodes;
 }
 
-/** Compute the nodes of a solution: the ends of all Runge–Kutta steps, and the moments at which a point is
- * put to a place. At each such moment a Runge–Kutta step ends, too. Puts before the first time count as at
- * the first time. Puts of points that do not exist, or after the last time, are left out. @param {Flow} step
- * @param {number} n @param {Params} params @returns {Node[]} in the order of time */
+/** Compute the nodes of a solution: the ends of all Runge–Kutta steps, and the moments at which a point gets
+ * another direction (puts). At each such moment a Runge–Kutta step ends, too. Puts before the first time
+ * count as at the first time. Puts of points that do not exist, or after the last time, are left out. @param
+ * {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
 function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];
@@ -127,8 +128,9 @@ function common(run, nodes) {
   return k;
 }
 
-/** A copy of the points x in which one point has the direction of `place`, and its own length as before.
- * @param {Float64Array} x @param {number} point its index @param {number[]} place */
+/** A copy of the points x in which one point has the direction of `place`, and its own length as before; if
+ * `place` is 0, the point is unchanged. @param {Float64Array} x @param {number} point its index @param
+ * {number[]} place */
 function put(x, point, place) {
   const d = place.length;
   const out = Float64Array.from(x);

@@ -53,7 +53,8 @@ export function tanh(x) {
 const GELU_SCALE = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation of GELU by tanh
 const LOG_FLOOR = 1e-12; // lower limit of a logarithm's argument
 
-/** The functions by the names that recipes use. @type {Record<string, (x: number) => number>} */
+/** The functions by the names that recipes use. An argument outside a function's domain is clipped to the
+ * domain; the reciprocal of 0 is 0. @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
   abs: Math.abs,

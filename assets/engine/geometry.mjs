@@ -141,7 +141,7 @@ function plane(values, radius) {
 // largest cosine of the angle between the z-axis and the eye's direction along a plane; beyond it the eye
 // moves horizontally along the plane
 const MAX_STEEPNESS = 0.95;
-// as a share of the eye's distance: a shorter vector along the plane counts as having no direction
+// the shortest vector along the plane that counts as having a direction, as a share of the eye's distance
 const MIN_SIDEWAYS_SHARE = 1e-3;
 const TIE_TOLERANCE = 1e-6; // coordinates whose sizes differ less count as equally large, as in Python
 

@@ -3,9 +3,10 @@
  * The convex hull of points, as geometry/hull.py computes it with Qhull: an outline and triangles to draw.
  * Points on a line or in a plane get their hull within it. Pure.
  *
- * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull
- *   rank: the dimension of the points' span; order: an outline to draw, −1 a gap; triangles: counterclockwise
- *   from outside, or a fan if the points lie in a plane
+ * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull rank: the dimension
+ *   of the points' affine span; order: the indices of the points along an outline, −1 for a gap; triangles:
+ *   three indices of points for each, for rank 3 counterclockwise from outside; a flat polygon in space is a
+ *   fan of triangles; otherwise there are none
  */
 
 import { affineMap, frameOf } from "./affine_map.mjs";
@@ -19,10 +20,10 @@ const FLATNESS_TOLERANCE = 5e-7;
 // set. With a much larger tolerance, the faces that a point is outside of might not form one connected region
 const VISIBILITY_TOLERANCE = 1e-13;
 
-/** The convex hull of n points with d coordinates each. The points may span at most three dimensions. If an
- * invertible affine map takes the points of `before` to these points, the outline and faces of `before` are
- * reused. @param {Points} points @param {number} n @param {number} d @param {Hull} [before] the hull of the
- * same points at the previous moment @returns {Hull} */
+/** The convex hull of n points with d coordinates each. Throws a RangeError if the points span more than
+ * three dimensions. If an invertible affine map takes the points of `before` to these points, the outline and
+ * faces of `before` are reused. @param {Points} points @param {number} n @param {number} d @param {Hull}
+ * [before] the hull of the same points at the previous moment @returns {Hull} */
 export function hull(points, n, d, before) {
   const moved = before && affineMap(before.points, points, n, d);
   if (before && moved)

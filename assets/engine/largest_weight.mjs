@@ -4,9 +4,9 @@
  * method. Pure.
  *
  * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys relative to a place
- *   (an origin). rows: for each coordinate one row of n numbers, then for the product of each two coordinates
- *   one row, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest distance of a key from the
- *   place
+ *   (an origin). rows: for each coordinate one row of n numbers, then one row for the product of each two
+ *   coordinates, squares included, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest
+ *   distance of a key from the place
  */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
@@ -30,9 +30,9 @@ const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 const ROWS_PER_PASS = 7;
 
 /**
- * The keys relative to a place, and the products of each two of their coordinates. The result is valid until
- * the next call, which reuses its memory. @param {ArrayLike<number>} keys @param {number} n @param {number} d
- * @param {number[]} from the place @returns {RelativeKeys}
+ * The keys relative to a place, and the products of each two of their coordinates, squares included. The
+ * result is valid until the next call, which reuses its memory. @param {ArrayLike<number>} keys @param
+ * {number} n @param {number} d @param {number[]} from the place @returns {RelativeKeys}
  */
 export function relativeKeys(keys, n, d, from) {
   const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);

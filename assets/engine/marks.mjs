@@ -378,8 +378,9 @@ function exponentials(scores, own, low, step, count) {
   return sums;
 }
 
-/** The display coordinates of the disc that a plane cuts from a ball: its centre, then its edge.
- * @param {RimMark | DiscMark} mark @param {Moment} moment */
+/** The display coordinates of the disc that a plane cuts from a ball around the origin: its centre, then its
+ * edge. The cloud's points are not drawn; they define the plane, as `values` in `disc` (geometry.mjs). @param
+ * {RimMark | DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);

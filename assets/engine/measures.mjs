@@ -82,8 +82,8 @@ function remembering(find) {
   };
 }
 
-/** The points of a cloud that attention can select. The result keeps a copy of the points, because the next
- * moment is compared with it and the memory of the points themselves is reused. */
+/** Which points of a cloud, as keys, attention can select: a `Selection`. The result keeps a copy of the
+ * points, because the next moment is compared with it and the memory of the points themselves is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering((points, n, d, before, name, moment) =>
   weights(selectionOf(points, name, moment), n, d, before),

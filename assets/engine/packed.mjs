@@ -10,7 +10,8 @@
 const unpacked = new WeakMap();
 const ARRAY_TYPES = { f2: Uint16Array, f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
 
-/** Decode a packed array (base64, little endian), once. @param {Packed} packed */
+/** Decode a packed array (base64, little endian); half precision becomes single precision. The result is
+ * cached for each object `packed`, so it must not be changed. @param {Packed} packed */
 export function unpack(packed) {
   let array = unpacked.get(packed);
   if (!array) {
@@ -34,14 +35,15 @@ function singles(halves) {
 }
 
 /**
- * @type {WeakMap<Entries, {names: string[], at: number[], found: Float64Array}>} the last value of each
- *   array, and the parameters (names, at) that it had then
+ * @type {WeakMap<Entries, {names: string[], at: number[], found: Float64Array}>} for each array, the last
+ *   result of `value` (found), and the names and values (at) of the parameters for which it was computed
  */
 const latest = new WeakMap();
 
 /** The numbers of entries at these parameters: base + Σ p·term + Σ track(p), where a track is interpolated
- * linearly between its values at given parameter values. The same array while none of these parameters has
- * changed. @param {Entries} entries @param {Params} params @returns {Readonly<Float64Array>} */
+ * linearly between its values at given parameter values, and constant beyond them. The same array while none
+ * of these parameters has changed. @param {Entries} entries @param {Params} params @returns
+ * {Readonly<Float64Array>} */
 export function value(entries, params) {
   const known = latest.get(entries);
   const names = known?.names ?? movers(entries);

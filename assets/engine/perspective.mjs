@@ -41,8 +41,8 @@ function pushed({ parameters, log, stops, zooms }, stage, params) {
  */
 const latest = new WeakMap();
 
-/** The zoom of a view's axes at one stage and these parameters; cached. @param {View} view @param {number}
- * stage @param {Record<string, number>} params */
+/** The zoom of a view's axes at one stage and these parameters; cached while `params` is the same object.
+ * @param {View} view @param {number} stage @param {Record<string, number>} params */
 function rowOf(view, stage, params) {
   let known = latest.get(view);
   if (known?.params !== params) latest.set(view, (known = { params, rows: [] }));
@@ -91,8 +91,8 @@ export const widened = (ranges, [times, ...by]) =>
 
 /** @typedef {{eye: number[], center: number[]}} Camera */
 
-/** The unit vectors that point forward, to the right and up as a camera sees it; z is up. @param {Camera}
- * camera */
+/** The unit vectors that point forward, to the right and up for an upright camera: one in whose picture the
+ * z-axis points up. @param {Camera} camera */
 function sight({ eye, center }) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);
@@ -149,9 +149,10 @@ export function lifted([left, top], at, ranges, camera, width, height) {
 export const eyeOf = (ranges, { eye }) => ranges.map(([low, high], r) => low + (eye[r] + 0.5) * (high - low));
 
 /** The point of a sphere of radius 1 that is under a pixel, on the side towards the camera, as a unit vector
- * from the centre. For a pixel outside the sphere's outline, the direction of the nearest point of the ray
- * through it. @param {number[]} pixel from the panel's top left @param {number[]} centre @param {[number,
- * number][]} ranges @param {Camera} camera @param {number} width @param {number} height */
+ * from the centre. For a pixel outside the sphere's outline, the direction from the centre to the nearest
+ * point of the ray through the pixel. @param {number[]} pixel from the panel's top left @param {number[]}
+ * centre @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number}
+ * height */
 export function onSphere(pixel, centre, ranges, camera, width, height) {
   const eye = eyeOf(ranges, camera);
   const from = eye.map((e, r) => e - centre[r]);

@@ -14,7 +14,7 @@
 /** The two buffers between which the steps of a cloud alternate. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/** A scratch array of `length` numbers, on the bench that does not hold x. @param {number} length
+/** A scratch array of `length` arbitrary numbers, on the bench that does not hold x. @param {number} length
  * @param {Float64Array} [x] */
 export function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;

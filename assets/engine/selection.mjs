@@ -31,8 +31,8 @@ import { dot, grown, scores } from "./vectors.mjs";
 /** @import { RelativeKeys } from "./largest_weight.mjs" */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
-// As a share of the sum of all weights; smaller weights count as 0. For a key on the boundary of a hull some
-// weights are 0 only in the limit, which Newton's method does not reach
+// As a share of the sum of the other keys' weights; smaller weights count as 0. For a key on the boundary of
+// a hull some weights are 0 only in the limit, which Newton's method does not reach
 const MIN_WEIGHT = 1e-10;
 
 const SCORES_SCRATCH = { buffer: new Float64Array(0) };
@@ -133,9 +133,9 @@ export function weights(selection, n, d, before) {
 }
 
 /**
- * The certificate of key k: the largest attention weight that a query can give it, with a proof.
- * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns
- * {Certificate}
+ * The certificate of key k: the largest attention weight that a query can give it, with a proof. If there are
+ * no other keys, the margin is infinite, and the query 0. @param {ArrayLike<number>} keys @param {number} n
+ * @param {number} d @param {number} k @returns {Certificate}
  */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);

@@ -12,7 +12,9 @@ const LEAST_ANGLE = 1e-9; // radians: directions that are closer count as the sa
  * @typedef {[number, number]} Point */
 
 /** The first `count` layers of a cloud's pipeline, in which affine steps and norms alternate: A and b at the
- * given parameters. @param {Cloud} cloud @param {number} count @param {Params} params @returns {Layer[]} */
+ * given parameters. Throws if a layer does not begin with an affine step that has a matrix of its own, not
+ * another cloud's points (`Of`). @param {Cloud} cloud @param {number} count @param {Params} params @returns
+ * {Layer[]} */
 export const layersOf = ({ steps }, count, params) =>
   Array.from({ length: count }, (_, k) => {
     const step = steps[2 * k];

@@ -33,7 +33,7 @@ function selectingStages(mark, stages) {
  * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** Whether a mark looks the same at every position between stages. It does if its kind is among
+/** Whether a mark draws the same points at every position between stages. It does if its kind is among
  * PROJECTED_MARKS, all its rows read fixed stages, and the choice of the points that it shows does not depend
  * on current positions. @param {Mark} mark */
 function isStill(mark) {

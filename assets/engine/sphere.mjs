@@ -5,7 +5,7 @@
  * Two functions of s, the sum of the squares of n coordinates. `factor` is the number R/r by which the
  * coordinates are multiplied to come to the sphere of radius R. Here r = √(s + inside) + outside, and the
  * convention says where ε comes in. For the zero vector and ε = 0 the factor is R. `slope` is the derivative
- * of the factor with respect to s, given s and the factor.
+ * of the factor with respect to s, given s and the factor; it is 0 where √(s + inside) is 0.
  *
  * @param {number} n @param {number} radius @param {number} eps @param {string} convention
  */

@@ -92,10 +92,11 @@ function softmax(x, n, temperature, causal, firstPoint) {
 const NEGLIGIBLE_LOG_WEIGHT = -40;
 
 /** Self-attention among n points. The coordinates of each are its query, its key and its value, in this
- * order. Returns for each point the attention-weighted average of the values, and after it the attention
- * weight that the point gives itself. @param {Float64Array} x @param {number} n @param {number} keys the
- * number of coordinates of a query, and of a key @param {boolean} causal whether a point attends only to
- * itself and to earlier points */
+ * order. A score is the dot product of a query and a key, without the usual factor 1/√keys; the attention
+ * weights are the softmax of the scores. Returns for each point the attention-weighted average of the values,
+ * and after it the attention weight that the point gives itself. @param {Float64Array} x @param {number} n
+ * @param {number} keys the number of coordinates of a query, and of a key @param {boolean} causal whether a
+ * point attends only to itself and to earlier points */
 function attention(x, n, keys, causal) {
   const d = x.length / n || 1;
   const m = d - 2 * keys;
@@ -208,11 +209,12 @@ function branch(x, n, steps, count, context, depth) {
   return y;
 }
 
-/** Iterate a pipeline. To get the state of point k, the pipeline is applied to the vector that consists of
- * the state of point k − 1 and point k's own inputs. Point 0's state is its first `step.state` coordinates.
- * After `step.count` iterations the state no longer changes. If this count is not a whole number, its
- * fractional part is the share of the last iteration's change that is made. @param {Float64Array} x @param
- * {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth */
+/** Iterate a pipeline; returns the state of each point. Point 0's state is its first `step.state`
+ * coordinates. To get the state of point k, the pipeline is applied to the state of point k − 1, followed by
+ * all further coordinates of point k (those after the first `step.state`). After `step.count` iterations the
+ * state no longer changes. If this count is not a whole number, its fractional part is the share of the last
+ * iteration's change that is made. @param {Float64Array} x @param {number} n @param {Extract<Step, {kind:
+ * "orbit"}>} step @param {Context} context @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays

@@ -57,7 +57,7 @@ export function takeTime(n) {
 /**
  * @template T
  * @typedef {{done?: {inputs: unknown[], result: T}, doing?: {inputs: unknown[], compute: () => T}}} Slot the
- *   last result of a computation, and the one that has begun since
+ *   last result of a computation (done), and the computation for other inputs that has begun since (doing)
  */
 
 /** Whether two lists have identical elements. @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */

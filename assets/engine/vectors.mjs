@@ -2,7 +2,7 @@
 /** Dot products, of two vectors or of one vector with many; the determinant; and scratch arrays that grow as
  * needed. Pure. */
 
-/** The smallest normal double. It is added to numbers to avoid a division by 0. */
+/** The smallest normal double, used to avoid divisions by 0. */
 export const TINY = 2 ** -1022;
 
 /** The scratch array `kept.buffer`. If it has fewer than `length` numbers, it is first replaced by a new

@@ -19,7 +19,7 @@ import { Binding, paced, query } from "./binding.mjs";
 /**
  * @typedef {object} Giver
  * @property {() => {sheet: HTMLElement, there: Promise<unknown>}} styles the stylesheet for the shadow tree
- *   (sheet), and a promise that it has been loaded (there)
+ *   (sheet), and a promise that resolves when its loading has ended, successfully or not (there)
  * @property {(slug: string, search: URLSearchParams, signal: AbortSignal) => Promise<{html?: string,
  *   refused?: string}>} figure the HTML of a scene's figure, with a still picture (html), or an error message
  *   (refused); `search` has the state as in the address of an embedded figure
@@ -241,7 +241,7 @@ function unknownParameter(asked, player) {
   return name && `this scene has no parameter ${name}`;
 }
 
-const plotlys = new CSSStyleSheet(); // Plotly's own rules, which it inserts into the document
+const plotlys = new CSSStyleSheet(); // a copy of the CSS rules that Plotly inserts into the document
 /** @type {Promise<void> | undefined} */ let drawing;
 
 /** Load our version of Plotly without changing the page's `window.Plotly`, since the page may have another

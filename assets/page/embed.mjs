@@ -75,8 +75,8 @@ root.addEventListener("normscape:state", (event) => {
   if (hosted) parent.postMessage({ type: "normscape:state", slug: root.dataset.slug, state }, "*");
 });
 
-/** Tell the host page the height in pixels that the figure needs. While the height is measured, `--room` is
- * switched off, the limit by which the views shrink to fit a lower iframe. If the host page has our own
+/** Tell the host page the height in pixels that the figure needs. While the height is measured, the limit
+ * `--room`, by which the views shrink to fit a lower iframe, is switched off. If the host page has our own
  * origin, its iframe is also resized directly. */
 function tell() {
   root.style.setProperty("--room", "none");

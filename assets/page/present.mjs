@@ -14,8 +14,8 @@ const HOLD_MS = 400;
 // key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
 
-/** Start presenting if the reader was presenting on the page before, and came here from an end of its tour.
- * @param {Player} player */
+/** Start presenting if the reader was presenting on the page before, and came here from the first or last
+ * stop of its tour. @param {Player} player */
 export function goOn(player) {
   if (!stored(CONTINUE_KEY, "sessionStorage")) return;
   store(CONTINUE_KEY, null, "sessionStorage");
@@ -73,10 +73,9 @@ export function present(player, handed = false) {
 }
 
 /** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
- * the browser or to the focused element. Page Up and Page Down, the keys of a clicker, always turn the page:
- * the control that was clicked last still has the focus, and would take them. The arrow keys go to a slider,
- * if it was reached by the keyboard.
- * @param {KeyboardEvent} event @param {Record<string, () => void>}
+ * the browser or to the focused element. Page Up and Page Down, the keys of a clicker, always move through
+ * the tour, although the control that was clicked last may still have the focus. The arrow keys go to a
+ * slider if it was reached by the keyboard. @param {KeyboardEvent} event @param {Record<string, () => void>}
  * actions by key */
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;

@@ -1,6 +1,6 @@
 // @ts-check
-/** Mark links to scenes that the reader has visited (the list is stored only in this browser), and load the
- * search dialog when its button is pressed. */
+/** Record the visit to a scene, and mark links to visited scenes; the list of visited scenes is stored only
+ * in this browser. Also load the search dialog when its button is pressed. */
 
 import { store, stored } from "../browser.mjs";
 import { h } from "../dom.mjs";

@@ -257,7 +257,7 @@ export function find(entries, query) {
 }
 
 /** The snippet of a result, at most MAX_SNIPPET_CHARACTERS long. An answer to a question is shown from its
- * beginning. Other texts are shown from the sentence or table row that contains most of the query's words;
+ * beginning. Other texts are shown from the sentence or table row that contains the most words of the query;
  * the snippet is "" if they have no sentence except their titles. @param {Entry[]} entries the entry that was
  * found; if it is a scene, followed by the entries for its parts that match @param {ReturnType<typeof
  * alike>[]} likes for each word of the query, the stems that match it */

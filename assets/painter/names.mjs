@@ -40,8 +40,8 @@ const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
 const LETTER_WIDTH_EM = 0.62;
 
-/** How far a label's middle is moved off a spot along an axis, as a share of half its size plus the gap.
- * @param {number} d the spot's direction along this axis */
+/** How far a label's middle is moved off a spot along an axis, as a share (−1 to 1) of half the label's size
+ * plus the gap. @param {number} d the spot's direction along this axis */
 const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the

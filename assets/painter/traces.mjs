@@ -21,9 +21,9 @@ const MIN_POINT_SCALE = 0.65; // the smallest factor on the sizes of points in a
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
 const DOT_GAP = "\u2002\u2009"; // en space, thin space: a count begins beside its dot, or a ring around it
 
-/** A position just outside a 3D view: beyond the upper ends of the axes when the axes are widest. Hidden
- * points are put at this position, because WebGL needs a position for every marker. The position must not be
- * far away, because Plotly scales its scene to the farthest marker. @param {View} view */
+/** A position outside a 3D view: beyond the upper end of each axis by the axis's length, when the axes are
+ * widest. Hidden points are put there, because WebGL needs a position for every marker. The position must not
+ * be far away, because Plotly scales its scene to the farthest marker. @param {View} view */
 export function outside({ ranges, zooms, wider }) {
   const largest = (/** @type {number[][]} */ rows, /** @type {number} */ k) =>
     Math.max(...rows.map((row) => row[k] ?? 0));
@@ -67,7 +67,7 @@ export function enlarge(data, layout, layers, scale) {
 }
 
 /** The rectangle of a 2D figure's axes: left, top, width and height in pixels. It is the figure without its
- * margins; if both axes must have the same scale, the largest centred rectangle in it that gives them one.
+ * margins; if both axes must have the same scale, the largest centred rectangle in it that allows this.
  * @param {Plotly} gd @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;

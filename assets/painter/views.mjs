@@ -6,8 +6,9 @@ import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 import { size } from "./traces.mjs";
 
-/** The Plotly library: loaded at the first call, and only once for the page. @param {string} source the
- * script's address @returns {Promise<import("../globals.mjs").Plotly>} */
+/** The Plotly library: loaded at the first call, and only once for the page. If it cannot be loaded, the
+ * promise rejects, and the next call tries again. @param {string} source the script's address @returns
+ * {Promise<import("../globals.mjs").Plotly>} */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
     ? Promise.resolve(shared.Plotly)

@@ -23,11 +23,11 @@ export function writeAddress(player, push) {
   history[push ? "pushState" : "replaceState"](history.state, "", (query || path) + location.hash);
 }
 
-/** Add an entry to the browser's history for the next stop of the tour, and note both stops in their entries,
- * so that the browser's Back button leads from stop to stop. Does nothing in an embedded figure. @param
- * {Player} player @param {number} before the index of the stop that was shown; −1 if none was @param {number}
- * stop the index of the next stop @param {boolean} linked whether the page's link asks for it: then the
- * present entry is its entry */
+/** Add an entry to the browser's history for the next stop of the tour, and note both stops in their
+ * entries, so that the browser's Back button leads from stop to stop. Does nothing in an embedded figure.
+ * @param {Player} player @param {number} before the index of the stop that was shown; −1 if none was @param
+ * {number} stop the index of the next stop @param {boolean} linked whether the page's link asks for the
+ * stop: then it is noted in the present entry, and no entry is added */
 export function writeStop(player, before, stop, linked) {
   if (player.apart || player.closed || location.pathname !== player.path) return;
   if (linked) return history.replaceState({ ...history.state, stop }, "");

@@ -21,7 +21,8 @@ export const track = (p) =>
 export const toTrack = (p, value) =>
   p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - LOG_STEP : Math.log10(value);
 /**
- * The value at a position of the slider. @param {Parameter} p @param {number} at
+ * The value at a position of the slider, rounded: to three digits on a logarithmic slider, to nine on others.
+ * @param {Parameter} p @param {number} at
  */
 export const fromTrack = (p, at) => {
   if (p.scale !== "log") return Number(at.toPrecision(9));
@@ -167,9 +168,10 @@ const controls = new WeakMap();
  * value: string) => void>} */
 const choosers = new WeakMap();
 
-/** Fill an element with the controls of a scene's choices. A control whose definition has not changed keeps
- * its element, so that an open list stays open. @param {HTMLElement} part @param {Recipe} recipe
- * @param {(name: string, value: string) => void} choose */
+/** Fill an element with the controls of a scene's choices. Three kinds of choices have no control: results
+ * of a training, choices whose condition (`when`) does not hold now, and `picked` ones that no click can
+ * set. A control whose definition has not changed keeps its element, so that an open list stays open. @param
+ * {HTMLElement} part @param {Recipe} recipe @param {(name: string, value: string) => void} choose */
 export function choices(part, recipe, choose) {
   const fits = (/** @type {Choice} */ { kind, name, when }) =>
     kind !== "result" &&

@@ -86,8 +86,8 @@ export function side({ eye, center }) {
   return steep < LEVEL_DEGREES ? around : `${around}, ${steep > HIGH_DEGREES ? "high" : "slightly"} ${word}`;
 }
 
-/** The present value of a readout in words; for an accuracy also the number of points. @param {Readout} r
- * @param {Player} player */
+/** The present value of a readout in words; for an accuracy also how many points are classified correctly.
+ * @param {Readout} r @param {Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
   const of = r.kind === "accuracy" && r.classes.shape[0];
@@ -106,8 +106,8 @@ function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** The sentence about parameters, and choices of one option, that differ from their defaults; "" if none
- * does. @param {Player} player */
+/** The sentence about parameters, and choices of kind "one" (one option of a list), that differ from their
+ * defaults; "" if none does. @param {Player} player */
 function moved({ recipe, usual, params }) {
   const changed = changes(recipe.chosen, usual);
   const chosen = recipe.choices.filter((c) => c.kind === "one" && c.name in changed);
@@ -136,7 +136,8 @@ function followed({ recipe, at, followed }) {
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** Add the live region with the description of the state, from which screen readers announce the sentences
- * that have changed. @param {Player} player @returns {() => void} a function to call at rest */
+ * that have changed. @param {Player} player @returns {() => void} a function to call at rest: it updates the
+ * description, and marks the panels as images with this description */
 export function description(player) {
   const id = `state-${player.slug}`;
   const stage = player.need("stage");

@@ -103,8 +103,9 @@ function near(player, panel, layer, [x, y]) {
   return { point, far: least };
 }
 
-/** The place under a pixel, relative to the mark's centre. In 3D it is a point of the sphere of radius 1
- * around that centre. @param {Panel} panel @param {Mark} layer @param {number[]} pixel */
+/** The place under a pixel, relative to the mark's centre. In 3D it is a unit vector: the point of the
+ * sphere of radius 1 around that centre, as `onSphere` finds it. @param {Panel} panel @param {Mark} layer
+ * @param {number[]} pixel */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
   const camera = panel.camera();
@@ -153,9 +154,9 @@ function relocated(player, { slots }, point) {
 const latest = new WeakMap();
 
 /** The slot in which to record that a point is moved now: the slot that already has this point at this time;
- * otherwise a free slot; otherwise the slot that was used longest ago. @param {Player} player @param
- * {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates @param
- * {number} point */
+ * otherwise a free slot; otherwise the slot after the one used last, in a cycle. @param {Player} player
+ * @param {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates
+ * @param {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));

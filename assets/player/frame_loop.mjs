@@ -13,13 +13,14 @@ import { MAX_FRAME_MS } from "./motion.mjs";
 /** @import { State } from "./state.mjs" */
 
 const SLICE_MS = 3; // milliseconds of each frame for computations that take several frames
-const SURE_WORK = 60_000; // units of such work that every frame does, in about a millisecond
+const SURE_WORK = 60_000; // units of such work that a frame may always do; they take about a millisecond
 const PER_POINT = 100; // units of work for each point; one unit is the work for one pair of points
 const REST_MS = 250; // milliseconds without motion after which the figure settles
 const TRAINING_REST_MS = 2000; // like REST_MS, while a training in progress is shown
 
-/** A function that tells whether the present frame has time for the next part of a long computation.
- * @returns {More} */
+/** Start the time budget of a frame. Returns a function to call before each part of a long computation, with
+ * the number n of points that the part moves: it counts n·(n + PER_POINT) units of work, and tells whether
+ * they are still within SURE_WORK, or SLICE_MS have not passed yet. @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
   let work = 0;
@@ -38,7 +39,7 @@ export class FrameLoop {
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
   /** @type {() => void} updates the description for screen readers */ describe = () => {};
-  /** @type {Crowd[][] | null} the crowded places of each view; null in motion */ crowds = null;
+  /** @type {Crowd[][] | null} for each view, where many points coincide; null in motion */ crowds = null;
 
   /** @param {Player} player @param {State} state @param {Camera} camera */
   constructor(player, state, camera) {
@@ -111,8 +112,8 @@ export class FrameLoop {
     );
   }
 
-  /** Let the figure settle: Plotly draws it at rest, with labels that count coinciding points; then update
-   * the description for screen readers and the page's address. */
+  /** Let the figure settle: Plotly draws it at rest, with labels that count coinciding points. Also update
+   * the page's address and, unless a training is in progress, the description for screen readers. */
   async settle() {
     const player = this.#player;
     if (player.closed || !player.ready) return;

@@ -46,7 +46,8 @@ export function handles(player) {
  * @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
-/** Remove the handles, before the panels get another recipe. @param {Panel[]} panels */
+/** Remove the handles, and the listeners of dragging.mjs, before the panels get another recipe.
+ * @param {Panel[]} panels */
 export function release(panels) {
   for (const panel of panels) {
     panel.onPlot = () => {};

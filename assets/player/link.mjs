@@ -2,9 +2,9 @@
 /**
  * The link of a scene: its query has the state of the figure, namely choices, parameters, progress (the
  * position between stages), camera, followed (selected) point and theme. A teacher's link also has
- * `controls`, the names of visible controls (0 for none), and `tour`, the stop of the tour to open. Only
- * differences from the defaults are written. When a link is read, a value that is not allowed is reported in
- * words, never clamped.
+ * `controls`, the names of visible controls (0 for none, 1 for all), and `tour`, the stop of the tour to
+ * open, counted from 1. Only differences from the defaults are written. When a link is read, a value that is
+ * not allowed is reported in words, never clamped.
  *
  * components/language/link.py is the same in Python: both accept the same queries, and write identical ones.
  *
@@ -24,7 +24,8 @@ const MAX_QUOTED_CHARACTERS = 80; // of a wrong value or name, in an error messa
 // components/language/link.py
 const TRACKING = /^(utm_.*|[a-z]*clid)$/;
 
-/** Split a query into the choices that it sets, everything else that it sets, and error messages. @param
+/** Split a query into the choices that it sets (`chosen`), everything else that it sets (`rest`), and error
+ * messages about names that are given more than once (`wrong`). TRACKING parameters are left out. @param
  * {string} search @param {Record<string, string | number>} choices the defaults of the scene's choices, by
  * name */
 export function split(search, choices) {
@@ -115,8 +116,8 @@ export function read(rest, recipe) {
 const shortened = (text) =>
   text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
 
-/** The error messages about wrong values in a state; names that the scene does not have are ignored.
- * @param {Record<string, string>} rest the state without choices @param {Recipe} recipe */
+/** The error messages about wrong values in a state. `tour`, and names that the scene does not have, are
+ * ignored. @param {Record<string, string>} rest the state without choices @param {Recipe} recipe */
 export function wrongValues(rest, recipe) {
   const known = new Set([...recipe.parameters.map(({ name }) => name), ...READER_NAMES]);
   const named = Object.entries(rest).filter(([name]) => known.has(name));
@@ -172,9 +173,9 @@ function parseCamera(text) {
     : null;
 }
 
-/** Whether numbers are a camera that a link can have: three or six numbers of at most MAX_CAMERA_COORDINATE,
- * with the eye at least MIN_CAMERA_DISTANCE away from the point at which it looks. @param {number[]} numbers
- */
+/** Whether numbers are a camera that a link can have: three or six numbers, whose absolute values are at most
+ * MAX_CAMERA_COORDINATE, with the eye at least MIN_CAMERA_DISTANCE away from the point at which it looks.
+ * @param {number[]} numbers */
 function isCamera(numbers) {
   const [x, y, z] = numbers.slice(0, 3).map((v, i) => v - (numbers[3 + i] ?? 0));
   return (

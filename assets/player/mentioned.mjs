@@ -24,10 +24,10 @@ function called(control) {
   return [...labels, ...words.flat(), symbol].filter(Boolean);
 }
 
-/** The names of at most MAX_CONTROLS controls that a stop is about: first those that its text names, then
- * those that it sets to another value than the stop before. @param {Stop} stop @param {Stop | null} before
- * null at the first stop @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the
- * choices */
+/** The names of the controls that a stop is about: those that its text names, and those that it sets to
+ * another value than the stop before. At most MAX_CONTROLS are returned, in the order of the recipe; those
+ * that the text names take precedence. @param {Stop} stop @param {Stop | null} before null at the first stop
+ * @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the choices */
 export function mentioned(stop, before, recipe, usual) {
   const said = names(stop.html);
   const controls = [
@@ -47,7 +47,8 @@ export function mentioned(stop, before, recipe, usual) {
   return controls.filter(({ key }) => keys.includes(key)).map(({ control }) => control.name);
 }
 
-/** Whether a stop's text speaks of the numbers under the figure, and of a table. @param {Stop} stop */
+/** `numbers`: whether a stop's text speaks of the numbers under the picture; `table`: whether it speaks of a
+ * table. @param {Stop} stop */
 export const numbersMentioned = ({ html }) => ({
   numbers: html.includes("under the picture"),
   table: /\btable\b/.test(html),

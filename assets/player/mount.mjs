@@ -252,7 +252,7 @@ function still(player, views) {
 
 /** If the points of a cloud have pictures, show one in a corner of the first view: the picture of the point
  * under the pointer or, if there is none, of the followed (selected) point. @param {Player} player @returns
- * {(() => void)[]} as `fill` */
+ * {(() => void)[]} functions to call when the state has changed */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
   const [panel] = player.panels;

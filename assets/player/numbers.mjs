@@ -30,13 +30,13 @@ const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pi
 // a smaller distance between two clouds that should coincide counts as a rounding error
 const DISTANCE_TOLERANCE = 1e-6;
 
-const MANY_ZEROS = 3; // so many zeros after the point are not shown
-const ROUNDING_ERROR = 1e-12; // smaller numbers are shown as 0
+const MANY_ZEROS = 3; // a number with this many decimals, or more, is not shown as zeros only
+const ROUNDING_ERROR = 1e-12; // such a number that is smaller than this is shown as “≈ 0”
 
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
-/** Typeset the numbers in a text: 2e-05 becomes 2·10⁻⁵, -1 becomes −1, -0.00 becomes 0.00.
- * @param {string} text */
+/** Typeset the numbers in a text: 2e-05 becomes 2·10⁻⁵, -1 becomes −1, -0.00 becomes 0.00. A minus sign is
+ * typeset only at the beginning of the text, or in an exponent. @param {string} text */
 export const typeset = (text) =>
   text
     .replace(
@@ -46,10 +46,10 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** A number as text, "—" for NaN; large numbers with a power of ten. @param {number} x @param {number | null}
- * [digits] the number of digits after the decimal point: if these were three or more zeros, a power of ten
- * instead; by default three digits, or five for numbers below 0.01, and "0" for numbers that would have only
- * zeros */
+/** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
+ * after the decimal point. From 1e6 on, a power of ten is used instead; also for a number that would be shown
+ * as zeros only, if `digits` is at least MANY_ZEROS ("≈ 0" below ROUNDING_ERROR). Null: three digits, or five
+ * below 0.01; "0" below 0.00005; a power of ten from 1e5 on */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -61,7 +61,7 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** The rows of the recipe's table, as texts: one for each stage, with the coordinates or measures of the
+/** The rows of the recipe's table: for each stage a list of texts, the coordinates or measures of the
  * followed (selected) point. @param {Recipe} recipe @param {Record<string, number>} params @param {Stages}
  * all @param {number} followed */
 export function rows(recipe, params, all, followed) {
@@ -153,8 +153,8 @@ function stageTable(recipe, player) {
 /** The readouts of a recipe except those that are texts of letters. @param {Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
-/** Show the first readout of a recipe in a corner of its first view. @param {Player} player @returns {(() =>
- * void)[]} as `fill` in mount.mjs */
+/** Show the first readout of a recipe, except texts of letters, in a corner of its first view.
+ * @param {Player} player @returns {(() => void)[]} functions to call when the state has changed */
 export function headline(player) {
   const place = player.need("views").querySelector(".headline");
   const label = h("span");

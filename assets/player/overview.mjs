@@ -68,7 +68,8 @@ function made(overview, player) {
 /** A `table` in which a click on a column's head sorts the rows; a function `show` that updates it to the
  * player's state; and a function `text` that returns its cells as text, separated by tabs and line ends. If
  * the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to the
- * row's value. @param {Overview} overview @param {Player} player */
+ * row's number: 1 for the first row of the overview, before sorting. @param {Overview} overview @param
+ * {Player} player */
 function sortable({ columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");

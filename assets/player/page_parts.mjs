@@ -37,7 +37,8 @@ export class PageParts {
   }
 
   /** Make the recipe in `answer` the player's present recipe; nothing is drawn until `build`. Does nothing if
-   * `answer` has no recipe. @param {Answer} answer @param {Parameters<State["take"]>[2]} link */
+   * `answer` has no recipe. @param {Answer} answer @param {Parameters<State["take"]>[2]} link the state to
+   * adopt, as in `State.take` */
   take({ choices, recipe }, link) {
     if (!recipe) return;
     this.#frames.living = this.ready = false;

@@ -254,12 +254,14 @@ export class Player {
 
   // Commands
 
-  /** Set a parameter. @param {string} name @param {number} value */
+  /** Set a parameter; throws a RangeError for a value that it cannot have. @param {string} name
+   * @param {number} value */
   set(name, value) {
     if (this.#state.set(name, value)) this.#schedule();
   }
 
-  /** Set the progress. @param {number} progress the position between stages, in stages */
+  /** Set the progress, and end the present move to a stage. Playing goes on from there; an opening ends.
+   * @param {number} progress in stages, from 0 to `last`; otherwise throws a RangeError */
   seek(progress) {
     this.#state.seek(progress);
     this.#schedule();
@@ -293,6 +295,7 @@ export class Player {
     this.#schedule();
   }
 
+  /** Stop the clock. */
   stop() {
     this.#state.stop();
   }
@@ -324,18 +327,21 @@ export class Player {
     this.#schedule();
   }
 
-  /** The positions of a cloud's points in the most recently drawn frame. @param {string} cloud */
+  /** The positions of a cloud's points in the most recently drawn frame, as one flat array.
+   * @param {string} cloud */
   drawn(cloud) {
     return this.at[cloud];
   }
 
-  /** Show the recipe of new choices. @param {Record<string, string>} changed @returns whether it succeeded */
+  /** Set choices: load their recipe and show it. @param {Record<string, string>} changed the new values, by
+   * name @returns a promise of whether the scene then has these choices */
   choose(changed) {
     return this.#changes.choose(changed);
   }
 
-  /** Go to a stop of the tour. @param {Record<string, string>} stop @param {boolean} [linked] whether the
-   * page's link asks for it */
+  /** Go to a stop of the tour, or to another state. @param {Record<string, string>} stop the state, as the
+   * names and values in a link's query; values that it does not name get their defaults @param {boolean}
+   * [linked] whether the page's link asks for this stop */
   go(stop, linked = false) {
     return this.#changes.visit(stop, linked);
   }
@@ -345,8 +351,9 @@ export class Player {
     this.#growth.show(recipe);
   }
 
-  /** Register a callback that is offered each change of choices while a training is shown; null removes it.
-   * @param {((changed: Record<string, string>) => boolean) | null} interceptor */
+  /** Register a callback that is offered each change of choices while a training is shown; it returns
+   * whether it handles the change. Null removes the callback. @param {((changed: Record<string, string>) =>
+   * boolean) | null} interceptor */
   interceptChoices(interceptor) {
     this.#growth.intercept(interceptor);
   }
@@ -361,14 +368,14 @@ export class Player {
     }
   }
 
-  /** Move the camera smoothly, along a sphere, to a position; null is the scene's default camera.
-   * @param {import("./link.mjs").State["camera"]} camera */
+  /** Move the camera smoothly, on an arc around the origin, or let it jump for readers who prefer reduced
+   * motion. @param {import("./link.mjs").State["camera"]} camera null: the scene's default camera */
   fly(camera) {
     this.#camera.fly(camera);
     this.#schedule();
   }
 
-  /** Show a message until the next one. @param {string} words */
+  /** Show a message until the next one. @param {string} words "" hides the present message */
   notice(words) {
     const part = this.part("notice");
     if (part) {

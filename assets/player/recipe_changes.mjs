@@ -150,7 +150,8 @@ export class RecipeChanges {
 
   /** Show a stop of the tour, or the state that an embedding page sends. It determines the whole state:
    * values that it does not name get the scene's defaults, except those that the reader sets before it is
-   * shown. If a value is wrong, the figure stays as it is, and says so. @param {Record<string, string>} stop
+   * shown. If a value is wrong, the figure stays as it is, and a notice says so.
+   * @param {Record<string, string>} stop the state, as the names and values in a link's query
    * @param {boolean} linked whether the page's link names the stop */
   async visit(stop, linked) {
     const state = this.#state;
@@ -215,8 +216,9 @@ export class RecipeChanges {
     return done ?? false;
   }
 
-  /** Report why a change is refused. A text that the reader has typed stays in its field, to be corrected.
-   * @param {string} words */
+  /** Show a notice that says why a change is refused, and reset lists and check boxes to the present
+   * choices. A text that the reader has typed stays in its field, to be corrected. Returns false. @param
+   * {string} words */
   #refuse(words) {
     this.#player.notice(words);
     showLists(this.#player.root, this.#state.choices);

@@ -9,8 +9,8 @@ import { replay } from "./clicks.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const STAGES_CAPTION = "stages"; // the caption of the stages' slider, if there is a clock above it
-// the forms of the stages' labels, as CSS classes, from the longest to the shortest: numbers and names; no
-// numbers before names that have one; and only the name of the present stage, with the numbers of the others
+// the forms of the stages' labels, as CSS classes, from the longest to the shortest: numbers and names; the
+// same, but no number before a name that contains one; only numbers, except the name of the present stage
 const LABEL_FORMS = ["", "brief", "tight"];
 const MIN_LABEL_GAP_PX = 6; // between neighbouring labels
 const MIN_BUTTON_DISTANCE = 0.07; // between neighbouring replay buttons, as a share of the clock's range
@@ -119,8 +119,9 @@ function textBox(label) {
 /** Whether two texts overlap or nearly touch. @param {DOMRect} a @param {DOMRect} b */
 const meet = (a, b) => a.left < b.right + MIN_LABEL_GAP_PX && b.left < a.right + MIN_LABEL_GAP_PX;
 
-/** Give the labels of the stages the longest form in which none meet. @param {HTMLElement} labels the element
- * that contains them @param {HTMLElement[]} stops the labels */
+/** Give the labels of the stages the longest of LABEL_FORMS in which no neighbours overlap or nearly touch;
+ * if there is none, the shortest. @param {HTMLElement} labels the element that contains the labels @param
+ * {HTMLElement[]} stops the labels */
 function fitLabels(labels, stops) {
   for (const form of LABEL_FORMS) {
     labels.className = `stops ${form}`;
@@ -129,8 +130,9 @@ function fitLabels(labels, stops) {
   }
 }
 
-/** In the shortest form, hide the labels that the name of the present stage meets.
- * @param {HTMLElement} labels @param {HTMLElement[]} stops as in `fitLabels` */
+/** Hide the labels that the name of the present stage overlaps or nearly touches, if the labels have the
+ * shortest form. All others become visible again. @param {HTMLElement} labels @param {HTMLElement[]} stops
+ * as in `fitLabels` */
 function hideCovered(labels, stops) {
   const now = stops.findIndex((stop) => stop.ariaCurrent === "step");
   const boxes = labels.classList.contains("tight") && now >= 0 ? stops.map(textBox) : null;

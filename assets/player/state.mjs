@@ -30,10 +30,8 @@ export class State {
   /** @type {Link["camera"]} */ #camera = null;
   /** @type {Link["controls"]} */ #controls = null;
   /** @type {Leg | null} */ #leg = null;
-  /**
-   * @type {Set<string>} what the reader has set since the last recipe or stop of the tour was requested:
-   * names of parameters and choices, "progress", "follow", "camera"
-   */
+  /** @type {Set<string>} what the reader has set since the last recipe or stop of the tour was requested:
+   * names of parameters and choices, "progress", "follow", "camera" */
   #touched = new Set();
   /** @type {Record<string, string> | null} the tour's stop that waits for its recipe, as link parameters */
   #stop = null;
@@ -209,7 +207,8 @@ export class State {
     this.#choices = { ...this.#choices, ...choices };
   }
 
-  /** Set a parameter. @param {string} name @param {number} value @returns {boolean} whether it changed */
+  /** Set a parameter; throws a RangeError for a value that it cannot have, and for an unknown name.
+   * @param {string} name @param {number} value @returns {boolean} whether it changed */
   set(name, value) {
     const parameter = this.recipe.parameters.find((p) => p.name === name);
     if (!parameter || typeof value !== "number" || !within(parameter, value))
@@ -220,7 +219,8 @@ export class State {
     return true;
   }
 
-  /** Set the progress (in stages), and stop its motion. @param {number} progress */
+  /** Set the progress, and end the present move to a stage. Playing goes on from there; an opening ends.
+   * @param {number} progress in stages, from 0 to `last`; otherwise throws a RangeError */
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last))
       throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
@@ -304,6 +304,7 @@ export class State {
       this.#move({ ...this.#params, [p.name]: p.min });
   }
 
+  /** Stop the clock. */
   stop() {
     const p = clockOf(this.recipe);
     if (p) this.touch(p.name);
@@ -319,7 +320,7 @@ export class State {
     this.#clock.start({ min, max });
   }
 
-  /** The reader moves to a stage, or jumps if `cut`. @param {number} stage @param {boolean} cut */
+  /** Move to a stage, or (`cut`) jump there; stop the clock. @param {number} stage @param {boolean} cut */
   goTo(stage, cut) {
     this.touch("progress");
     this.#clock.running = false;
@@ -348,10 +349,10 @@ export class State {
     this.pause();
   }
 
-  /** Show the stop of the tour that was requested, now that its recipe is there. Values that it does not name
-   * get the scene's defaults, except those that the reader has set since. @param {boolean} cut jump, for
-   * readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to fly to, if it
-   * changes */
+  /** Show the stop of the tour that was requested, now that its recipe is there. Values that it does not
+   * name get the scene's defaults, except those that the reader has set since. @param {boolean} cut jump,
+   * for readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to fly to;
+   * null if no stop was requested, or if the reader has set the camera */
   arrive(cut) {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
@@ -378,10 +379,8 @@ export class State {
     return ended;
   }
 
-  /**
-   * Continue the present leg (move between two stages), or start the next while playing; see `advance`.
-   * @param {number} ms @param {boolean} cut @returns {boolean}
-   */
+  /** Continue the present leg (move between two stages), or start the next while playing; see `advance`.
+   * @param {number} ms @param {boolean} cut @returns {boolean} */
   #legOn(ms, cut) {
     if (this.#playing) this.#leg ??= nextLeg(this.#progress, this.last);
     const leg = this.#leg;

@@ -12,8 +12,8 @@ const NUMBERS_TAB = "numbers";
  * @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The panels that tabs can show, with the words of each tab: all views but the first, then the table of
- * numbers, if there is one. Empty if there is only one view. @param {Player} player */
+/** The panels that tabs can show, with the words of each tab: all views but the first, then the part for
+ * numbers, if the page has it. Empty if there is only one view. @param {Player} player */
 function panels(player) {
   const figures = [...player.need("views").querySelectorAll(":scope > .view")];
   const all = player.recipe.views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));

@@ -91,7 +91,7 @@ export class Tour {
     return this.#stops[this.#current] ?? null;
   }
 
-  /** The stop before it in its tour; null if there is none. */
+  /** The stop before the one that is shown, in the same tour; null if there is none. */
   get before() {
     return this.#current > this.#ends(this.#current)[0] ? this.#stops[this.#current - 1] : null;
   }
@@ -140,8 +140,8 @@ export class Tour {
   }
 
   /** Show what belongs to the entry of the browser's history to which the reader has gone back or forward.
-   * @returns {boolean} whether that is another stop of the open tour; otherwise it is the state that the
-   * page's link names */
+   * @returns {boolean} whether that is another stop of the open tour, which is then shown; otherwise the
+   * caller must show the state that the page's link names */
   restore() {
     const stop = history.state?.stop ?? this.#current;
     if (this.#current < 0 || stop === this.#current) return false;

@@ -222,9 +222,9 @@ function askForPictures(choices) {
 }
 
 /** Handle a change of choices by the reader during a training. If all changed choices affect only what is
- * shown, they apply from the next picture on, and the result is true; a seed that the training does not have
- * is refused with a notice. Otherwise, or if no training runs, this does nothing and returns false.
- * @param {Record<string, string>} wanted @returns {boolean} */
+ * shown, they apply from the next picture on, and the result is true. A seed that the training does not have
+ * is refused with a notice; then, too, the result is true. Otherwise, or if no training runs, this does
+ * nothing and returns false. @param {Record<string, string>} wanted @returns {boolean} */
 function adoptChoices(wanted) {
   if (!followed || !Object.keys(wanted).every(affectsOnlyPictures)) return false;
   const { shown, seeds } = followed;

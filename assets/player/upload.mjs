@@ -12,8 +12,9 @@ const mebibytes = (/** @type {number} */ bytes) => Math.ceil((bytes / 2 ** 20) *
 
 /** Send a file to the server, and return its answer or an error message. A file larger than `most` bytes is
  * not sent, because the server might cut the connection without an answer. `smaller` is a sentence on how to
- * make the file smaller, which is added to messages about its size. @param {string} url @param {File} file
- * @param {number} most @param {string} [smaller] @returns {Promise<Asked>} */
+ * make the file smaller; it begins with a space, and is added to messages about the file's size.
+ * @param {string} url @param {File} file @param {number} most @param {string} [smaller]
+ * @returns {Promise<Asked>} */
 export async function upload(url, file, most, smaller = "") {
   const size = `This file has ${mebibytes(file.size)} MiB`;
   if (file.size > most)
@@ -32,8 +33,9 @@ export async function upload(url, file, most, smaller = "") {
 }
 
 /** Send a request, and read the answer as JSON. If the server's answer has no error message of its own,
- * `meant` gives one for its HTTP status; status 0 stands for no answer at all. @param {string} url @param
- * {RequestInit} [options] @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
+ * `meant` gives one for its HTTP status; status 0 stands for no answer at all. The message for a status that
+ * is not in `meant` is NO_ANSWER_TEXT. @param {string} url @param {RequestInit} [options]
+ * @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
   // HTML forms cannot send this content type, so other sites cannot make a reader's browser send such a
   // request

@@ -119,11 +119,11 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2), in pixels, with the bounding box of the visible part of a projected mark with N points.
+    """Points (2N, 2), in pixels, whose bounding box is that of the visible part of a mark with N points.
 
-    Each point of the mark contributes two: opposite corners of the rectangle that its cell, or the mark's
-    longest label, takes. For all other marks, both are the point itself. Points outside the picture of size
-    `size` are moved to its edge.
+    Each point of the mark contributes two: for cells and labels, opposite corners of the rectangle that the
+    cell, or the mark's longest label, takes; for other marks, the point itself, twice. Points outside the
+    picture of size `size` are moved to its edge.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

@@ -206,7 +206,8 @@ def figure(
     """A Plotly figure of all views of a recipe, side by side.
 
     Parameters that `params` does not contain have their defaults; the same holds for `progress` and
-    `followed` if they are None. followed: the index of the followed (selected) point.
+    `followed` if they are None. followed: the index of the followed (selected) point. theme: "light" or
+    "dark".
     """
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress

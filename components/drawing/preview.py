@@ -23,7 +23,7 @@ FONT_FAMILY = "SourceSans3VF"  # the name inside the font file
 LEFT, COLUMN = 64, 500  # pixels: left edge and width of the text
 CHARACTER_WIDTH_EM = 0.53  # upper bound of a title character's width, relative to the font size
 TITLE_SIZES_PX = (76, 68, 60, 52)  # font sizes of a title; the largest that fits is used
-MAX_TITLE_HEIGHT_PX = 260  # the font size times the number of lines
+MAX_TITLE_HEIGHT_PX = 260  # largest product of font size and number of lines
 PICTURE = (590, 24, 586, 582)  # left, top, width, height
 COLOR = re.compile(r"var\(--([\w-]+)\)")
 

@@ -46,8 +46,8 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 def fitting(pixels: Sequence[Array], size: Size) -> float:
     """The largest scale, from MIN_SHRINK to 1, at which all points are inside a picture of size `size`.
 
-    If they are not all inside even at MIN_SHRINK, this is returned. pixels: arrays of positions, one for each
-    mark.
+    Inside means at least EDGE_PX from the edge. If not all points are inside even at MIN_SHRINK, this is
+    returned. pixels: for each mark, the positions of its points relative to the centre of the picture.
     """
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
@@ -96,5 +96,5 @@ def triangles_before(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """A mask of the points that are hidden by at least one triangle; the arguments as above."""
+    """A mask of the points that are hidden by at least one triangle. Arguments: as in `triangles_before`."""
     return triangles_before(pixels, depth, corners, depths) > 0

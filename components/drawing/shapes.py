@@ -1,4 +1,4 @@
-"""SVG path data ("M0 0L…") for lines, triangles, grid cells and dots, with positions in pixels."""
+"""SVG for still pictures: path data ("M0 0L…") of lines, triangles and grid cells, and elements for dots."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def _spread(n: int, step: int) -> np.ndarray:
 
 
 def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
+    """An SVG element: a square or a circle. fill: its attribute `fill`, after a space, or ""."""
     if square:
         side = f"{2 * radius:.0f}"
         return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
@@ -104,11 +105,11 @@ def triangles(corners: np.ndarray) -> str:
 
 
 def short(way: str) -> str:
-    """Path data without the spaces that are not needed, because a minus sign follows."""
+    """Path data without the spaces before minus signs, which are not needed."""
     return way.replace(" -", "-")
 
 
 def areas(corners: np.ndarray) -> np.ndarray:
-    """Twice the area of each triangle (F, 3, 2). The sign says whether its corners are in clockwise order."""
+    """Twice the area (F,) of each triangle (F, 3, 2); positive if its corners are clockwise on the screen."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

@@ -132,8 +132,8 @@ def _counts(
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     """For each view, the box in pixels (x, y, width, height) that it takes in the picture.
 
-    The layout is much like that of the page's style sheet. If the first view is not wide, there are at most
-    three.
+    The layout is much like that of the page's style sheet. Unless the first view is wide, there may be at
+    most three views.
     """
     main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
     if len(views) > 1 and views[0].wide:
@@ -154,7 +154,10 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
 
 
 def style(theme: str) -> str:
-    """The style sheet that defines a theme's colours, for a picture that is not part of a page."""
+    """The style sheet that defines a theme's colours, for a picture that is not part of a page.
+
+    theme: "light" or "dark"; for "auto" or "", the reader's system decides.
+    """
 
     def block(name: str) -> str:
         return "svg{" + "".join(f"--{role}:{color};" for role, color in themes.colors(name).items()) + "}"
@@ -173,8 +176,8 @@ def dressed(picture: str, theme: str) -> str:
 class Drawn:
     """A mark, projected to the picture.
 
-    flat: the positions of its points in pixels. depth: the distances of its points from the camera. middle:
-    the distance from the camera to the centre of the axes.
+    flat: the positions of its points in pixels, from the centre of the picture. depth: the distances of its
+    points from the camera. middle: the distance from the camera to the centre of the axes.
     """
 
     mark: Any
@@ -212,7 +215,7 @@ DRAWING_ORDER = {"field": 0, "cells": 0, "mesh": 0, "line": 1, "points": 2, "lab
 
 
 def moment(recipe: Recipe, state: State) -> Moment:
-    """The clouds in a state of the recipe. All views use the same object, so that they share its caches."""
+    """The clouds of the recipe in a state. Use the same object for all views: it caches its results."""
     return recipe.moment(state.params, state.progress, followed=state.follow)
 
 
@@ -434,6 +437,7 @@ def _remaining_colour(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn])
 
 
 def _faded(shape: str, left: float, *, single: bool = False) -> str:
+    """SVG of a shape with the opacity `left`. single: whether the shape is one element, so needs no group."""
     if left >= 1:
         return shape
     look = f'opacity="{round(left, 2):g}"'
@@ -441,6 +445,7 @@ def _faded(shape: str, left: float, *, single: bool = False) -> str:
 
 
 def _colors(mark: Any, at: Moment) -> Any:
+    """A function from a point's index to its attribute `fill`, or "" if all have the colour of the role."""
     color = color_of(mark)
     if color is None:
         return lambda i: ""

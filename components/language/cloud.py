@@ -27,8 +27,8 @@ class Cloud:
     """A set of points (N, d), and the maps that move them.
 
     place     maps that move the points before stage 0; they depend on parameters only
-    pipeline  the steps, each of which leads from one stage to the next; between stages, points move in
-              proportion to the fractional part of the progress
+    pipeline  the steps, each of which leads from one stage to the next; between two stages, positions are
+              interpolated linearly
     labels    a text for each point
     pictures  (N, h, w) a small greyscale picture for each point, from 0 to 255, shown beside the pointer
     """
@@ -41,9 +41,9 @@ class Cloud:
     pictures: Array | None = None
 
     def stages(self, params: Params) -> list[Array]:
-        """The points before the pipeline, then after each of its steps.
+        """The points at each stage: after `place`, then after each step of `pipeline`.
 
-        Recent results are cached, so they must not be changed.
+        The arrays are cached: do not change them.
         """
         values = tuple(map(params.get, self._names))
         stages = self._stage_cache.get(values)
@@ -243,8 +243,8 @@ def project(
 
     points: (*batch, N, m), the current points. If a row has more weights than the points have coordinates,
     the superfluous weights are ignored; if fewer, the superfluous coordinates. stages: the points at each
-    stage, for rows with a fixed stage, of which a stage beyond the last is the last; without them, such rows
-    apply to `points` too.
+    stage, for rows with a fixed stage; if this stage is beyond the last, the last one is used. Without
+    `stages`, such rows apply to `points` too.
     """
     first, weights = show[0], [row.vector(params) for row in show]
     # a single matrix product is only possible if all rows read the same points, with as many weights each

@@ -20,7 +20,7 @@ COURSE_LINE = re.compile(r"^- (\w+): (.+)$", re.M)
 
 @dataclass(frozen=True)
 class CourseScene:
-    """A scene of the course, which is number `number` of its chapter.
+    """A scene of the course: number `number` of chapter number `chapter`.
 
     bridge: the sentence that leads from the previous scene to this one, as HTML.
     """
@@ -37,6 +37,8 @@ class CourseScene:
 
 @dataclass(frozen=True)
 class Chapter:
+    """A chapter of the course. title: its question. about: the text below the question, as HTML."""
+
     number: int
     title: str
     about: str

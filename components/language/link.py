@@ -121,7 +121,7 @@ def last_point(recipe: Recipe) -> int:
 
 
 def _number(text: str) -> float:
-    """The value of a text that is a plain decimal number; NaN for any other text."""
+    """The value of a text that is a decimal number, with or without an exponent; NaN for any other text."""
     return float(text) if DECIMAL_NUMBER.fullmatch(text) else float("nan")
 
 
@@ -235,8 +235,8 @@ def _number_entry(
 ) -> dict[str, str]:
     """The entry {name: x} of a link, with `x` rounded to five significant digits; {} for the default value.
 
-    usual: the default; a number that rounds to it counts as the default. fits: whether a value is in the
-    allowed range; if the rounded number is not, all digits are written.
+    usual: the default; a number that rounds to it counts as the default. fits: a function that
+    says whether a value is in the allowed range; if the rounded number is not, all digits are written.
     """
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:

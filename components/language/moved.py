@@ -8,8 +8,8 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    The pairs in `Scene.moved` are left out, and so are choices of `scene` that the other scene does not
-    have, also in the list `controls`. The rest of the query is kept in its order.
+    The new query lacks the pairs that `Scene.moved` maps to this slug, and the choices of `scene` that the
+    other scene does not have, also in the list `controls`. The rest of the query is kept in its order.
     """
     if not scene.moved:
         return None

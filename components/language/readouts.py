@@ -59,7 +59,7 @@ class Number(CloudReadout):
     row     the measure: a `Row` or another kind of `Measure`
     index   the index of the point, or `Followed()` for the followed (selected) one
     unit    a text to write after the number
-    digits  the number of digits after the decimal point; None for three, or five for small numbers
+    digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01
     """
 
     row: Measure
@@ -133,8 +133,8 @@ class Lengths(CloudReadout):
 class Accuracy(CloudReadout):
     """The share of points that a threshold on the values of `row` classifies correctly, in per cent.
 
-    classes: the class of each point, one of two. threshold: None for the threshold that gives the largest
-    share.
+    classes: the class of each point, 0 or 1. threshold: larger values count as class 1; None for the
+    threshold that gives the largest share, with either class above it.
     """
 
     row: Row

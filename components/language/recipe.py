@@ -63,7 +63,8 @@ __all__ = [
 ]
 
 WIDE_ASPECT = 1.5  # width over height: a first view at least this wide takes the whole width of the figure
-NAMES_FADE = 6.0, 8.0  # factors by which axes are longer than `ranges` when their names fade, and are gone
+# factors by which axes are longer than `ranges` when their names begin to fade, and when the names are gone
+NAMES_FADE = 6.0, 8.0
 COLUMNS = ("components", "mean", "std", "norm", "angle", "distance")  # possible columns of a table
 
 
@@ -73,6 +74,7 @@ class Parameter:
 
     scale    "linear", or "log" if the slider is linear in the logarithm of the value
     group    the heading above the controls of all parameters with this group
+    about    the tooltip of the label
     symbol   a letter of the formula; dragging this letter changes the parameter, together with all others
              that have the same symbol
     quiet    whether it has no slider, because readers change it by clicking or dragging in the figure
@@ -107,7 +109,7 @@ class Wider:
 
     parameters  the names of the parameters; the zooms depend on the product of their values
     stops       increasing values of this product for which zooms are given; between them, zooms are
-                interpolated
+                interpolated, beyond the first and last they are constant
     log         whether they are interpolated in the logarithm of the product
     zooms       for each stop and each stage a row: a factor by which the axes are longer than with
                 `View.zooms`, then the offset of their centre along each axis
@@ -140,7 +142,8 @@ class View:
     axes       titles of the axes; if there are none, the axes have no tick labels either
     equal      whether all axes have the same scale
     strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
-               the third is low. Otherwise two views are side by side, and of three the first is large
+               the third is low. Otherwise two views are equally wide, and of three the first is large
+               (if the first view is not `wide`)
     rows       for a view of stacked plots: the least height that it has on a phone, in rows of 4 rem,
                so that each plot has room; 1 for other views. If it is the second of three views, and has
                several rows, it is as high as the figure
@@ -193,7 +196,7 @@ class View:
     def opacity_of(self, mark: Mark, progress: float, params: Params | None = None) -> float:
         """The opacity of one of the view's marks at a position between stages. params: as in `at`.
 
-        Names of axes fade when the axes are much longer than `ranges`: the names would be at one place.
+        Names of axes fade when the axes are much longer than `ranges`, as all names would be near one place.
         """
         opacity, (fading, gone) = mark.opacity_at(progress), NAMES_FADE
         if mark.draws == "labels" and mark.role == "axis" and len(zoom := self._zoom(progress, params)):
@@ -217,9 +220,9 @@ class View:
         return zoom
 
     def moved(self, times: float, by: Sequence[float]) -> View:
-        """A copy without zooms (also `wider`), with axes `times` as long and their centre moved by `by`.
+        """A copy with fixed axes: `times` as long as `ranges`, with their centre moved by `by`.
 
-        `by` has one number for each axis, in the unit of the axis.
+        The copy has neither `zooms` nor `wider`. by: one number for each axis, in the unit of the axis.
         """
         ends = [
             ((a + b) / 2 + each, times * (b - a) / 2) for (a, b), each in zip(self.ranges, by, strict=True)
@@ -228,7 +231,10 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether the view takes the whole width of the figure if it is the first: its axes are wide."""
+        """Whether the axes are so wide that the view, as the first one, takes the whole width of the figure.
+
+        False for a 3D view, and for a view without `ranges` or with axes of different scales.
+        """
         if self.dims == 3 or not self.equal or not self.ranges:
             return False
         across, up = (high - low for low, high in self.ranges)

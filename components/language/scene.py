@@ -57,7 +57,7 @@ class WrongValue(ValueError):
 
 
 def _one_line(error: str) -> str:
-    """An error message in one line. If it quotes a very long value, its middle is left out."""
+    """An error message in one line. The middle of a very long message is left out."""
     line = " ".join(error.split())
     return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:200]} … {line[-100:]}"
 
@@ -260,12 +260,13 @@ class Scene:
                  has a training, the record of a training run (weights at checkpoints); then the contents of
                  its `files`
     order        a number that decides the scene's position in lists
-    files        a function that returns the data files that the scene needs for some choices
+    files        a function that returns the data files that the scene needs for given choices
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
-    moved        for old links: from (a name, its value) in a query to the slug of the scene that shows this
-                 now. It is a former choice, a former value of a choice, or "tour" with a former stop's
-                 number. If this is the scene itself, the pair is only dropped (`components.language.moved`)
+    moved        for old links: from a pair (name, value) in a query to the slug of the scene that shows this
+                 now. The pair is a former choice with its value, a choice with a former value, or "tour" with
+                 the number of a former stop. If the slug is that of the scene itself, the pair is only
+                 dropped from the link (`components.language.moved`)
 
     The title and the lead are the first lines of `text.md` in the same folder.
     """
@@ -282,7 +283,7 @@ class Scene:
     def private(self, texts: Mapping[str, Any]) -> bool:
         """Whether the choices name data that a reader has trained or uploaded.
 
-        The recipes for such choices are not cached.
+        The recipes for such choices are not cached. texts: the choices in a query, by name.
         """
         return any(isinstance(c, Result) and bool(texts.get(c.name)) for c in self.choices)
 

@@ -35,6 +35,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Story:
+    """The story. title, lead: plain text. before: the text before the first part, as HTML."""
+
     title: str
     lead: str
     before: str

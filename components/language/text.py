@@ -53,7 +53,7 @@ STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop of the tour: texts as HTML, and its state as a query. question: asked first; "" for none."""
+    """A stop of the tour: texts as HTML, and its state as a query. question: asked before it; "" for none."""
 
     title: str
     state: dict[str, str]
@@ -178,7 +178,7 @@ def _without_tags(html: str) -> str:
 
 
 def _exponent(text: str) -> str:
-    """An exponent as plain text: superscript digits for a whole number, otherwise ^ and the exponent."""
+    """An exponent as plain text: a prime ′ as it is, a whole number as superscript, all else after ^."""
     if re.fullmatch("[−+0-9]+|′", text):
         return text.translate(SUPERSCRIPTS)
     return f"^{_operand(text)}"
@@ -245,7 +245,7 @@ def heading(path: Path) -> tuple[str, str]:
 
 @cache
 def read(path: Path) -> Text:
-    """Parse a `text.md`, except its title and its lead."""
+    """Parse a `text.md`, except its title and its lead. Raises ValueError for an invalid stop or `@` line."""
     named = dict(parts(path.read_text("utf-8"), "##")[1])
     tour, questions, sources = (named.pop(each, "") for each in ("A tour", "Questions", "Sources"))
     sections = "".join(f"\n## {title}\n\n{body}\n" for title, body in named.items())

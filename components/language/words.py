@@ -62,9 +62,9 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str, scene: str = "") -> str:
-    """A copy of `html` in which each word's first use is a link to the word's entry in the glossary.
+    """A copy of `html` in which the first use of each glossary term is a link to the term's entry.
 
-    page: the address of the glossary. scene: the slug of the scene whose text it is, or "".
+    page: the address of the glossary. scene: the slug of the scene to which the text `html` belongs, or "".
     """
     pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …
     texts, tags = pieces[::3], [*pieces[1::3], ""]

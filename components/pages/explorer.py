@@ -33,7 +33,7 @@ from components.web.server import bundle, request_query, revalidated
 # Dash adds facts about its server to each page, which only its developers need.
 INTERNAL = ("python_version", "plotly_version", "ddk_version", "dash_version_url", "plotly_cloud_installed")
 # The scripts of the panel: React, the components of `dash.html`, and the renderer. Nothing else of Dash is
-# loaded. Its polyfill would slow parseInt, which Plotly's WebGL calls thousands of times a frame.
+# loaded. Dash's polyfill would slow parseInt, which Plotly's WebGL calls thousands of times a frame.
 NEEDED = re.compile(
     r'<script src="([^"]*/(?:deps/(?:react|react-dom|prop-types)@|dash/html/|dash-renderer/)[^"]*)"'
 )
@@ -238,7 +238,8 @@ def first_recipe(scene: Scene, place: Place) -> str:
 def front_preview(name: str, path: str, lead: str) -> list[Any]:
     """The link preview of a page that is not a scene, as elements for its head.
 
-    name: the key of the page in `front_pages`. path: its address, relative to the site's root.
+    name: the key of the page in `front_pages`. path: its address, relative to the site's root. lead: its
+    description.
     """
     image = f"{request.url_root}preview/{name}.png"
     return shell.preview(front_pages()[name].title, lead, url=f"{request.url_root}{path}", image=image)

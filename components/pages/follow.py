@@ -98,7 +98,10 @@ def polled(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """End the training job of a page that its reader leaves. Returns an empty response with status 204."""
+    """End the training job of a page that its reader leaves. Returns an empty response with status 204.
+
+    Nothing happens if the store does not answer: the job then ends because its page no longer polls.
+    """
     with suppress(store.StoreUnavailable):
         queue.close(ticket)
     return "", 204

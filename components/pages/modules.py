@@ -1,8 +1,9 @@
 """The JavaScript modules and other files of assets/: their texts, their imports, and the route to them.
 
-tools/bundle.mjs bundles the modules into a few files: those that pages load by address, under the same names,
-and chunks with the code that these share. The bundle is used only while the modules of assets/ are those from
-which it was made. After a change, or without npm, each module is a file of its own.
+tools/bundle.mjs bundles the modules into a few files. A module that pages load by address keeps its name in
+the bundle; code that several such modules share is in further files (chunks). The bundle is used only while
+the modules of assets/ are those from which it was made. After a change, or without npm, each module is a file
+of its own.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
     """Data attributes with the state of a figure that does not read it from the address of its page.
 
-    query: the state. controls: the names of the visible controls, separated by commas.
+    query: the state, as in a link. controls: the names of the visible controls, separated by commas.
     """
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
@@ -152,10 +152,10 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Elements with the labels of the controls that a link offers; without a state, they are empty.
+    """Elements with the labels of the controls that a figure offers; they are empty if `state` is None.
 
     The player fills them with buttons, fields and sliders. choices: the scene's choices, as JSON data. The
-    last element contains the controls that are folded away at first. It is absent if the link names the
+    last element contains the controls that are folded away at first. It is absent if the state names the
     visible controls.
     """
     if state is None:
@@ -263,9 +263,10 @@ def anchored(html: str) -> str:
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:
-    """A stop of the tour, as a list item: a link to the stop, then its text.
+    """The content of the list item for a stop of the tour: a link to the stop, then its words.
 
-    The text is shown in print and if no scripts run; otherwise the player shows stops beside the figure.
+    The words (question, answers, text) are shown in print and if no scripts run; otherwise the player shows
+    stops beside the figure.
     """
     asked = [html.P(Markup(stop.question)), html.Ul([html.Li(Markup(each)) for each in stop.answers])]
     parts = [*(asked if stop.question else []), html.Div(Markup(stop.html))]

@@ -1,9 +1,9 @@
 """Uploaded recordings, on the scene `model`: the inputs of the normalisation layers in a reader's own model.
 
 When a file is uploaded, it is analysed, and reduced to what the scene shows. Only this digest is stored,
-under a random key, and for as long as the results of training. Whoever has the key (in the page's link) can
-see and delete it. If the same file is uploaded twice, there are two keys. The command `normscape model` and
-`normscape.own` also use `kept` and `page_of`.
+under a random key, and for as long as the results of training. Everyone who has the key (it is in the page's
+link) can see and delete the digest. If the same file is uploaded twice, there are two keys. The command
+`normscape model` also uses `kept` and `page_of`, and `normscape.own` uses `kept`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ def add_routes(server: Flask) -> None:
 def tree(scene: Scene, place: Place) -> html.Section | None:
     """The panel "Your own model": a script fills it with buttons to open a file and to save tables.
 
-    It links the guide that says how to install what writes such files.
-
-    None for every scene except `model`.
+    It links to the guide that says how to install `normscape record`, which writes such files. None for every
+    scene except `model`.
     """
     if scene.slug != SCENE.slug:
         return None

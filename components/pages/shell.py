@@ -112,8 +112,8 @@ def document(
 def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[Any]:
     """The meta elements from which social networks make the preview of a link to a page.
 
-    url: the absolute address of the page. image: that of its picture, a PNG made in
-    components/drawing/preview.py. Both are "" if they are not known.
+    lead: the description of the page. url: its absolute address. image: that of its picture, a PNG made in
+    components/drawing/preview.py. Address and picture are "" if they are not known.
     """
     properties = {
         "og:title": title,

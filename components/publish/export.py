@@ -98,9 +98,9 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
 
 
 def _check_assets(folder: Path, files: Collection[str]) -> None:
-    """Raise CommandFailed if `folder` is a file, or contains a file that is not ours with one of these names.
+    """Raise CommandFailed if `folder` is a file, or if writing `files` (names) would overwrite others' files.
 
-    The folder is ours if it contains the program.
+    In a folder that contains PROGRAM, all files count as ours.
     """
     if folder.exists() and not folder.is_dir():
         raise CommandFailed(f"--assets: {folder} is a file: name a folder")
@@ -142,7 +142,10 @@ def _values(scene: Scene, state: State, name: str) -> list[Any]:
 
 
 def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
-    """For each frame of a video: the changed parameters by name, and the position between stages."""
+    """For each frame of a video: the changed parameters by name, and the position between stages.
+
+    Raises WrongValue if `look.turn` names no parameter, or leaves the parameter's range.
+    """
     count = max(2, round(look.seconds * look.fps))
     times = [k / (count - 1) for k in range(count)]
     if look.turn is None:

@@ -52,7 +52,7 @@ def views(count: int, width: int) -> float:
 
 
 def above(recipe: Recipe, width: int) -> int:
-    """The estimated height in pixels of the formula above the views and the text under them."""
+    """The estimated height in pixels of the formula above the views and of the `Letters` below them."""
     text = LETTERS if any(isinstance(each, Letters) for each in recipe.readouts) else 0
     if len(recipe.views) == 1 and width > NARROW:
         return text  # the formula is over the picture
@@ -72,7 +72,7 @@ def below(state: State, width: int) -> int:
     """The estimated height in pixels of all that is below the views of a figure and their text.
 
     That is the scrubber, the line with the link at the end, and the rows of controls that the link names. If
-    it names none, the controls are folded away.
+    the link does not say which controls are visible, they are folded away.
     """
     names = state.controls
     if names is None:

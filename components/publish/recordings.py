@@ -152,7 +152,8 @@ def _positive(tokens: int) -> int:
 def _told(line: str) -> None:
     """Print a line to stderr.
 
-    If the line tells progress, it is printed only in a terminal, where the next line overwrites it.
+    A line of a progress bar, which begins with "recorded" or "measured", is printed only in a terminal, where
+    the next line overwrites it.
     """
     bar = line.startswith(("recorded", "measured"))
     if not bar or sys.stderr.isatty():

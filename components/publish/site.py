@@ -213,9 +213,9 @@ def _scene(folder: Path, scene: Scene, site: Site) -> dict[str, str]:
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The choices that readers of a static page can change, as JSON data, with those values that exist.
 
-    A choice of several options keeps all of them. Text fields, results of training and parts of such results
-    (`Picked`) are left out, because they need a server. made: for each recipe that was written, its choices;
-    the page opens with the first.
+    A `Several` keeps all its options. Text fields, results of training and parts of such results (`Picked`)
+    are left out, because they need a server. made: for each recipe that was written, its choices; the page
+    opens with the first.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -291,9 +291,10 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether a text field is shown for these choices: it needs a server, so the static site omits these.
+    """Whether to leave out a combination of choices because it shows a text field, which needs a server.
 
-    If a stop of the tour has them, the site has them too, without the field, with its default text.
+    It is kept if a stop of the tour sets the choice that shows the field to the same value; the page then
+    shows the figure without the field.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(
@@ -305,8 +306,8 @@ def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
     """All combinations of the values of some choices; at most TOGETHER combinations.
 
-    The scene's choices from a list are taken in their order. One that would make more combinations is left
-    out.
+    The scene's choices of the classes `Choice` and `Several` are taken in their order. One that would make
+    more combinations is left out.
     """
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:
@@ -396,8 +397,9 @@ def scene_page(
 def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P | None:
     """The line below a scene's controls that says what the static site lacks, because it needs a server.
 
-    The text of the scene may mention it: options of choices, typing a text, training, opening a recording.
-    None if nothing is missing. choices: the choices that the site has, from `offered`.
+    These can be missing, although the text of the scene may mention them: options of choices, typing a text,
+    training, opening a recording. Returns None if nothing is missing. choices: the choices that the site has,
+    from `offered`.
     """
     there = {each["name"]: each["options"] for each in choices}
     missing = [

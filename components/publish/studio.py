@@ -68,7 +68,10 @@ class Sheet:
     zoom: float
 
     async def run(self, code: str) -> Any:
-        """The value of a JavaScript expression, evaluated in the page. If it is a promise, its result."""
+        """The value of a JavaScript expression in the page; of a promise, its result.
+
+        Raises RuntimeError if the expression throws an error.
+        """
         asked = {"expression": code, "awaitPromise": True, "returnByValue": True}
         answer = (await self.tab.send_command("Runtime.evaluate", asked))["result"]
         if "exceptionDetails" in answer:
@@ -107,7 +110,8 @@ class Sheet:
 async def showing(page: Path, width: int, height: int, scale: float) -> AsyncIterator[Sheet]:
     """Open an exported page in a browser, and wait until its figure is ready and does not move.
 
-    scale: pixels of a picture for each CSS pixel.
+    width, height: of the pictures, in CSS pixels. scale: pixels of a picture for each CSS pixel. Raises
+    NoBrowser.
     """
     from choreographer import Browser
     from choreographer.errors import BrowserFailedError, ChromeNotFoundError

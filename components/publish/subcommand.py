@@ -49,8 +49,8 @@ def path_argument(text: str) -> Path:
 def check_output(path: Path) -> None:
     """Raise CommandFailed if no file or new folder can be written to `path`; to be called before long work.
 
-    That is so if it is a folder, or if its folder is missing, or if neither the folder nor an existing file
-    is writable. A link is followed, as by `write_whole`.
+    That is so if `path` is a folder, if its folder is missing, or if neither this folder nor an existing file
+    at `path` is writable. A symbolic link is followed, as by `write_whole`.
     """
     target = Path(os.path.realpath(path))
     folder = target.parent

@@ -30,7 +30,7 @@ def own_of(weights: Own, layer: int) -> dict[str, Array]:
 
 
 def sphere(d: int, eps: float = EPS) -> Normalize:
-    """The step x ↦ √d·x/√(‖x‖² + d·ε), which maps points to the sphere of radius √d.
+    """The step x ↦ √d·x/√(‖x‖² + d·ε), which maps points to the sphere of radius √d (if ε > 0, inside it).
 
     It is PyTorch's RMSNorm, and the second half of its LayerNorm: the half after centring.
     """
@@ -63,8 +63,9 @@ def sphere_in_steps(
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
     """Guides: the four coordinate axes projected to the hyperplane Σx = 0, and the sphere of LayerNorm.
 
-    The sphere is drawn only if one of the `steps` maps points to it. The later steps (γ and β) deform it as
-    they move the points, so it becomes an ellipsoid. `before` is the opacity of the sphere at stage 0.
+    `steps` are those of `sphere_in_steps`. The sphere is drawn only if one of them maps points to it; the
+    figure must then have five stages. The later steps (γ and β) deform it as they move the points, so it
+    becomes an ellipsoid. `before` is the opacity of the sphere at stage 0.
     """
     show = hyperplane_basis(4)
     parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
@@ -138,7 +139,7 @@ def feed_forward(own: Own, function: str) -> Steps:
 
 
 def norm_alone(own: Own, name: str) -> Steps:
-    """RMSNorm without a gain. It takes the arguments of `layer_norm`, so that it can replace it."""
+    """The step of RMSNorm without a gain. It can replace `layer_norm`, so it takes `name`, but ignores it."""
     return (sphere(len(own["attn.c_proj.bias"])),)
 
 

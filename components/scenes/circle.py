@@ -21,10 +21,10 @@ from geometry.clouds import closed
 
 POINTS = Choice("n", "points", "120", {"24": "24", "120": "120", "600": "600"}, folded=True)
 LINE_POINTS = 600  # points of a drawn line; a part of them is also drawn as dots
-UPPER = np.arange(LINE_POINTS // 2, LINE_POINTS)  # the half circle above, from right to left
+UPPER = np.arange(LINE_POINTS // 2, LINE_POINTS)  # indices of the upper half circle, from right to left
 EPS_SLIDER = Parameter("eps", "ε", 0, 1e-6, 1, scale="log", symbol="ε", about="0: exactly onto the circle")
 # (θ, θ) ↦ (cos θ, sin θ), in the engine's double precision: where a point passes close to the origin, the map
-# magnifies what single precision would leave out.
+# would magnify the rounding errors of single precision.
 ON_CIRCLE = (Affine(np.eye(2), np.array([0, -np.pi / 2])), Pointwise("cos"))
 NOW, BEFORE = Row((1, 0)), Row((1, 0), stage=0)
 X_BEFORE = ("x before", -1.2, 1.2)
@@ -58,7 +58,10 @@ def dots(count: int, title: str = "") -> dict[str, Any]:
 
 
 def affine(stretch: str | None, shift: str | None) -> Affine:
-    """The map (x, y) ↦ (a·x + t, y), with the parameters that `stretch` and `shift` name for a and t."""
+    """The map (x, y) ↦ (a·x + t, y). `stretch` and `shift` are the names of the parameters a and t.
+
+    If `stretch` is None, a = 1; if `shift` is None, t = 0.
+    """
     x, y = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
     A = Entries(y, {stretch: x}) if stretch else Entries(x + y)
     return Affine(A, Entries(np.zeros(2), {shift: np.array([1.0, 0.0])}) if shift else None)
@@ -68,7 +71,8 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
     """The clouds "points", "moved", "closed form" and "origin".
 
     "points" starts on the circle; its two steps are the affine map and u_ε. "moved" starts at the affine
-    image, and its last step is u_ε, so that its trails are rays to the circle.
+    image, and its last step is u_ε, so that its trails are rays to the circle. The arguments are those of
+    `affine`.
     """
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (
@@ -82,8 +86,8 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
     """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
-    a is the parameter `stretch`, t the parameter `shift`. The last stage of the cloud is x′; the third
-    coordinate of its first stage is cos θ.
+    theta: the angles (N,). a is the parameter `stretch`, t the parameter `shift`, as in `affine`. The last
+    stage of the cloud is x′; the third coordinate of its first stage is cos θ.
 
     It is computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2. This
     avoids cancellation where |t| = |a|.

@@ -1,7 +1,7 @@
 """Graphs of loss, accuracy and length of the gradient during training, with a curve for each random seed.
 
 For one seed, the shown one, the graph of the loss also marks plateaus and sudden drops. A *fold* at a norm
-means that points' vectors before this norm turn by more than 90° during a drop. A `Film` holds the networks
+means that points' vectors after this norm turn by more than 90° during a drop. A `Film` holds the networks
 at all checkpoints of their training. Winsor (2022) explains drops by folds, or by a long gradient.
 """
 
@@ -125,8 +125,9 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
     """The action of a click on a drop of the loss: play the checkpoints from just before to just after it.
 
     The picture shows the norm at which the largest number of points turn over in this drop, and selects the
-    point that turns most. falls: all drops. sizes: for each of them, how many points draw it. shown: the
-    stage of the sphere, if the scene shows that of only one norm; otherwise None.
+    point that turns most. If no point turns over, stage and selection stay as they are. falls: all drops.
+    sizes: for each drop, the number of points that draw it in the graph. shown: the stage to show if the
+    scene shows only one norm; otherwise None.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)

@@ -64,8 +64,9 @@ def stages(film: Film) -> list[str]:
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
     """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
 
-    It also shows the unit sphere and the separating plane, where these can be drawn, and the input space as
-    the `sheet`. marked: indices of the points that turn by over 90° during a drop of the loss.
+    It also shows the unit sphere and the separating plane, where these can be drawn. sheet: cloud and marks
+    of the input space (see `sheets`). marked: indices of points to emphasise, those that turn by over 90°
+    during a drop of the loss.
     """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears
@@ -131,8 +132,8 @@ def projection(film: Film, seed: int) -> np.ndarray:
 
     Coordinates are kept as they are if no hidden layer has more than three neurons. Otherwise the first row
     is the direction of the last linear layer's weights. The other two are the directions, orthogonal to it,
-    in which the points in the last hidden layer vary most after training. Raises ValueError if that layer is
-    not the widest one then.
+    in which the points in the last hidden layer vary most after training. In this case,
+    ValueError is raised if the last hidden layer is not the widest.
     """
     widths = film.network.hidden_widths or (3,)
     if max(widths) <= 3:

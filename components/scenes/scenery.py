@@ -35,8 +35,8 @@ Steps = Sequence[Step]
 Part = tuple[Cloud | Mark, ...]
 Look = dict[str, Any]  # fields of a mark, and further arguments of `draw`
 Axis = tuple[str, float, float]  # title, lower end and upper end of an axis
-MAX_LARGE_POINTS = 1500  # clouds with more points draw them small
-TRAIL_COUNT = 5  # of the points of a large cloud
+MAX_LARGE_POINTS = 1500  # a cloud with more points is drawn with smaller ones
+TRAIL_COUNT = 5  # number of points of a large cloud that have a trail
 
 
 # --- parts
@@ -57,8 +57,10 @@ def draw(
 ) -> tuple[Cloud, Mark]:
     """A cloud with the given points and steps, and a mark of the class `kind` that shows it.
 
-    `role` is the mark's colour role, `show` its display rows and `title` its legend. look: further fields of
-    the mark.
+    `role` is the mark's colour role, `show` its display rows and `title` its legend. shape: the points
+    (N, d); or a pair of the points and the order in which a line joins them, for a Mesh its triangles.
+    labels: a text for each point. place: steps before stage 0. steps: those from stage to stage. look:
+    further fields of the mark.
     """
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
@@ -85,9 +87,9 @@ def lines(
 
 
 def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
-    """A wall across display axis `axis`, at the coordinate `at`, for shadows (projections) of points.
+    """A wall perpendicular to display axis `axis`, at its coordinate `at`, for shadows (projections).
 
-    Returns the display rows that put a point's shadow on the wall, and the outline of the wall, a square of
+    Returns the display rows that draw a point's shadow on the wall, and the outline of the wall, a square of
     half side `half`.
     """
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
@@ -99,8 +101,8 @@ def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
 def seen(layers: Sequence[Mark], show: Rows, **changes: Any) -> tuple[Mark, ...]:
     """Copies of the marks `layers` for a view whose coordinates are the display rows `show`.
 
-    changes: further fields to replace in each copy. A mark that shows the points of a fixed stage still does.
-    A 2D view gets no meshes.
+    changes: further fields to replace in each copy. Each copy shows the same stage as its original, whatever
+    the stage of the rows `show`. If `show` has only two rows, meshes are left out.
     """
 
     def turned(old: Rows) -> Rows:
@@ -120,7 +122,10 @@ def axes(
     names: Sequence[str] = ("axes", "axis names"),
     opacity: float = 0.5,
 ) -> list[Part]:
-    """The coordinate axes from `low` to `high`, and their labels at `at`."""
+    """The coordinate axes from `low` to `high`, one for each of `labels`, with the label at `at` on its axis.
+
+    names: the names of the two clouds, of the axes and of their labels.
+    """
     basis = np.eye(len(labels))
     lines = clouds.segments(np.stack([low * basis, high * basis], 1))
     return [
@@ -140,7 +145,10 @@ def mean_line(
     fade: Sequence[float] | None = None,
     **look: Any,
 ) -> list[Part]:
-    """The line along 𝟏 through the origin, from −`half` to `half`, and its label at the distance `at`."""
+    """The line along 𝟏 through the origin, from −`half` to `half`, and its label at the distance `at`.
+
+    names: the names of the two clouds, of the line and of its label. look: further fields of the line's mark.
+    """
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
     return [
@@ -162,7 +170,8 @@ def globe(
     """A sphere or ellipsoid with circles of latitude and longitude.
 
     `radii` (3, d) are three radius vectors: the images of the unit vectors of space. mesh, net: opacity of
-    the surface and of the circles, or a list with the opacity at each stage.
+    the surface and of the circles, or a list with the opacity at each stage. names: the names of the two
+    clouds. shared: further arguments of `draw` for both.
     """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
@@ -249,7 +258,7 @@ def angle(x: Array, title: str = "") -> Color:
 
 
 def slider(name: str) -> Entries:
-    """A single matrix entry whose value is that of the slider `name`."""
+    """The value of the slider `name`, as a single number of a step."""
     return Entries(0.0, {name: 1.0})
 
 
@@ -264,7 +273,7 @@ def rest(d: int, count: int) -> tuple[Affine, ...]:
 
 
 def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
-    """x ↦ √(mean of xᵢ² + ε), with ε the value of the slider `eps`, or 0 if that is None."""
+    """The steps x ↦ √(Σ xᵢ²/d + ε), with ε the value of the slider `eps`, or 0 if that is None."""
     shift = None if eps is None else Entries([0.0], {eps: [1.0]})
     return Product([(i, i) for i in range(d)]), Affine(np.full((1, d), 1 / d), shift), Pointwise("sqrt")
 

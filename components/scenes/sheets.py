@@ -23,13 +23,13 @@ SHEET_OPACITY, LINE_OPACITY = 0.55, 0.25  # of the sheet, and of the lines of it
 
 
 def flat_sheet(film: Film, seed: int) -> Part:
-    """The sheet of a network with two inputs: the square of inputs that `networks.field` also colours."""
+    """The input sheet of a network with two inputs: a square, of the same size as in `networks.field`."""
     points = lattice(SHEET_SIDE**2, 2, half=input_half_side(film))
     return _sheet(film, seed, points, (SHEET_SIDE, SHEET_SIDE), "the input plane")
 
 
 def round_sheet(film: Film, seed: int) -> Part:
-    """The sheet of a network with three inputs: the unit sphere."""
+    """The input sheet of a network with three inputs: the unit sphere."""
     points, _ = sphere_mesh(meridians=MERIDIANS, parallels=PARALLELS)
     return _sheet(film, seed, points, (PARALLELS + 1, MERIDIANS + 1), "the input sphere")
 

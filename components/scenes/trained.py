@@ -1,6 +1,6 @@
 """The choices (settings) shared by scenes that show a trained network: shape, seed, curve, stored result.
 
-Also the checks of two choices: the user's own points, and the seed.
+The module also checks two choices: the reader's own points, and the seed.
 """
 
 from __future__ import annotations

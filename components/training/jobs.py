@@ -75,7 +75,7 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The scene's parsed choices; `run` and `net`, which name trained networks, have their defaults."""
+        """The order's choices, parsed; `run` and `net`, which name trained networks, have their defaults."""
         return self.scene.choose(self.choices)
 
     def task(self) -> tuple[Model, DataSet]:
@@ -113,7 +113,8 @@ def order(asked: Any) -> Order:
 def work(ticket: str) -> None:
     """Claim the training with this ticket and run it; send progress and the outcome to its page.
 
-    Does nothing if the training has ended or another process has claimed it.
+    Does nothing if the training has ended or another process has claimed it. Raises StoreUnavailable if the
+    training cannot be claimed, or its outcome cannot be stored.
     """
     training = _reached(lambda: queue.start(ticket))
     if training is None:

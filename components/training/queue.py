@@ -29,7 +29,7 @@ _running = ""  # the ticket of the training in this process
 
 
 class Refused(Exception):
-    """Raised when the queue is full; the message says why."""
+    """Raised when too many trainings wait, or one address has too many; the message says which."""
 
 
 # --- what a page does; every function may raise StoreUnavailable
@@ -38,8 +38,8 @@ class Refused(Exception):
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     """Queue a training, end an earlier one of the same owner, and return the ticket.
 
-    Raises Refused if the queue is full; the earlier training then goes on.
-    address: the client's address. The settings limit the trainings of one address, and those that wait.
+    owner: identifies the reader's browser. address: the client's address. The settings limit the trainings of
+    one address, and those that wait: beyond a limit, this raises Refused, and the earlier training goes on.
     Outcomes older than OUTCOME_SECONDS are deleted.
     """
     limits = settings.read(os.environ)
@@ -117,11 +117,14 @@ def active() -> dict[str, dict[str, Any]]:
     return dict(sorted(trainings.items(), key=lambda item: (item[1]["waits"], item[1]["number"])))
 
 
-# --- what a worker does
+# --- what a worker does; every function may raise StoreUnavailable
 
 
 def start(ticket: str) -> dict[str, Any] | None:
-    """Claim a training for this process, and return its entry; None if it has ended or is claimed already."""
+    """Claim a training for this process, and return its entry; None if it has ended or is claimed already.
+
+    The entry has the keys `order`, `owner`, `address` and `number`.
+    """
     global _running
     training = TRAININGS.get(ticket)
     if training is None or not SIGNS.add(f"beat:{ticket}", secrets.token_bytes(8)):
@@ -138,10 +141,10 @@ def sign() -> None:
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """The latest request with which the page of a training asked for its progress; None if it has ended.
+    """The latest poll of the page of a training; None if the training has ended.
 
-    ticket: identifies the training. The result has the arguments `seen`, `stop` and `look` of `ask`, and
-    `silent`: whether the page has sent no request for more than PAGE_TIMEOUT seconds.
+    The result has the arguments `seen`, `stop` and `look` of `ask`, and `silent`: whether the page has not
+    polled for more than PAGE_TIMEOUT seconds.
     """
     key, end = f"page:{ticket}", f"end:{ticket}"
     signs = SIGNS.get_many([key, end])
@@ -151,6 +154,7 @@ def page(ticket: str) -> dict[str, Any] | None:
 
 
 def tell(ticket: str, news: dict[str, Any]) -> None:
+    """Store the progress of a training, for the next poll of its page. news: has the key `step`."""
     words = json.dumps(news, separators=(",", ":"))
     SIGNS.set(f"news:{ticket}", f"{news['step']} {words}".encode())
 
@@ -162,6 +166,7 @@ def finish(ticket: str, outcome: dict[str, Any]) -> None:
 
 
 def forget(ticket: str) -> None:
+    """Delete everything that is stored for a training, except its outcome."""
     global _running
     _running = "" if _running == ticket else _running
     TRAININGS.delete(ticket)
@@ -196,9 +201,9 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a page's request for progress.
+    """Store a poll of a page. The arguments are as in `ask`.
 
-    Its random part makes each request differ from the last one, which shows that the page is still open.
+    Its random part makes each poll differ from the last one, which shows that the page is still open.
     """
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())

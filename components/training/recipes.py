@@ -36,7 +36,7 @@ def _key(scene: Scene, choices: Choices) -> Hashable:
 
 @cached(LRUCache(MAX_CACHED_RECIPES), key=_key, condition=Condition())
 def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
-    """The finished recipe, memoised by choices; simultaneous requests share its computation.
+    """The finished recipe, memoised by scene and choices; simultaneous requests share its computation.
 
     The last MAX_CACHED_RECIPES are kept. Raises WrongValue.
     """
@@ -82,7 +82,8 @@ def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[st
 
     If the choices name a stored `run` or a network `net`, the film is that of this run or network; raises
     WrongValue if it does not fit the other choices. Otherwise the film is the first of the shipped `films`
-    that was trained for `network` and `data`. If there is none, it has one checkpoint of untrained networks.
+    (names of files) that was trained for `network` and `data`. If there is none, the film has one checkpoint,
+    with untrained networks.
     """
     if choices["run"]:
         return fitting(runs.load(choices["run"]), network, data)

@@ -33,7 +33,7 @@ Run = dict[str, Any]  # size, client, trained, since
 
 
 class UnknownKey(WrongValue):
-    """Raised for a key of which no run is stored: the run has expired, or the key was guessed."""
+    """Raised for a key with no stored run: the run was deleted or has expired, or the key was guessed."""
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
@@ -42,7 +42,10 @@ def save(film: Film, *, client: str = "", trained: bool = False) -> str:
 
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
-    """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable."""
+    """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable.
+
+    If all runs together would exceed the limit, other runs are deleted first.
+    """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
     listed = _listed()
@@ -113,7 +116,7 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs; then others, in the order of the module's docstring, until `most` bytes remain."""
+    """Delete expired runs; then others, in the order of the module's docstring, down to `most` bytes."""
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

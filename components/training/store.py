@@ -112,7 +112,8 @@ def _pool(url: str) -> Any:
 def answered() -> Iterator[None]:
     """Convert errors of the store in the block to StoreUnavailable.
 
-    This also restarts `silence`, because no heartbeat can be written while the store does not answer.
+    An error also resets `silence` for all keys, because no heartbeat can be written while the store does not
+    answer.
     """
     try:
         yield

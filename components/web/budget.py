@@ -2,9 +2,10 @@
 
 A client may use `burst` seconds of CPU time at once, and `rate` more each second (a token bucket). A client
 that has used more gets the status 429. The client that owes least has the next turn. If the queue is full,
-the client that owes most loses its place, with 503, so that threads remain for `/healthz` and cached
-responses. Each process has its own limits. The defaults suffice for a class of 100 behind one address: all
-can open different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
+the latest waiting request of the client that owes most gets the status 503, so that threads remain for
+`/healthz` and cached responses. Each process has its own limits. The defaults suffice for a class of 100
+behind one address: all can open different links at once (0.15 s each), and then each can make a choice every
+28 s (0.07 s).
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Budget:
         rate: float = Settings.cpu_rate,
     ) -> None:
         self.clock, self.change = clock, threading.Condition()
-        self.burst, self.rate = burst, rate  # seconds of one processor; the same each second
-        self.debts: LRUCache[str, tuple[float, float]] = LRUCache(MAX_CLIENTS)  # seconds, and since when
+        self.burst, self.rate = burst, rate  # CPU seconds; CPU seconds per second
+        # for each client: the CPU seconds that it owed when it was last charged, and the time of this
+        self.debts: LRUCache[str, tuple[float, float]] = LRUCache(MAX_CLIENTS)
         self.waiting: dict[object, str] = {}  # place in the queue → client, in the order of arrival
         self.working: dict[object, str] = {}
 
@@ -73,7 +75,8 @@ class Budget:
     def turn(self, client: str, price: float = 0.0) -> Iterator[None]:
         """Wait for the client's turn, then charge it the block's CPU time plus `price`.
 
-        Raises Busy: 429 for a client over its budget, 503 if the queue is full.
+        price: CPU seconds. Raises Busy: 429 for a client over its budget, 503 for a request that has lost its
+        place in a full queue.
         """
         place = object()
         with self.change:
@@ -99,9 +102,9 @@ class Budget:
                 self._start_next()
 
     def _dues(self) -> dict[str, float]:
-        """The debt of each client in seconds, plus PLACE_PRICE for each request that waits or is computed.
+        """The debt in CPU seconds of each client in the queue, plus PLACE_PRICE for each of its requests.
 
-        The client that owes least has the next turn.
+        Requests that are being computed count too. The client that owes least has the next turn.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         return {client: self.owed(client) + PLACE_PRICE * clients.count(client) for client in set(clients)}
@@ -137,9 +140,9 @@ def add_budget(server: Flask, setting: Settings) -> None:
 
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
-    """Run the block in the client's turn, and charge the client its CPU time plus `price`. Raises Busy.
+    """Run the block in the client's turn, and charge the client the block's CPU time plus `price`.
 
-    For an unknown key, the client is also charged GUESS_PRICE.
+    price: CPU seconds. If the block raises UnknownKey, the client is also charged GUESS_PRICE. Raises Busy.
     """
     with current_app.extensions["budget"].turn(client(request), price):
         try:
@@ -162,7 +165,8 @@ def cached_or_computed(key: Hashable, make: Callable[[], str | bytes], *, free: 
     """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
 
     To compute it, the request waits for the client's turn, and the client is charged the CPU time. Raises
-    Busy. With the key None, it is computed anew each time. free: charge no client, and wait for no turn.
+    Busy. With the key None, the body is computed anew each time. free: charge no client, and wait for no
+    turn.
     """
 
     def computed() -> bytes:
@@ -191,7 +195,7 @@ def without_store(problem: StoreUnavailable) -> Response:
 
 
 def refused(busy: Busy) -> Response:
-    """The response to a refused request, as `failure` gives it, which says when to try again."""
+    """The response to a refused request: text or JSON (see `failure`), and the header Retry-After."""
     answer = failure(busy.status, str(busy), {"error": str(busy)})
     answer.headers.update({"Retry-After": str(busy.seconds), "Cache-Control": "no-store"})
     return answer

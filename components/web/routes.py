@@ -10,7 +10,8 @@ from typing import Any
 
 from flask import Blueprint, Flask, Response, jsonify, request
 
-# A key of a run or recording, or the ticket of a training: masked in logs, and its responses are not cached.
+# A key of a run or recording, or the ticket of a training. It is masked in logs, and shared caches do not
+# keep the response to an address that contains it.
 SECRET = re.compile("[0-9a-f]{16,}")
 
 

@@ -62,7 +62,7 @@ def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
     figure in a sandboxed frame has no origin.
     """
     view = current_app.view_functions.get(request.endpoint or "")
-    access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # or no route matches
+    access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # if no route matches
     answer.headers["X-Content-Type-Options"] = "nosniff"
     # "private", because the response may depend on the host name or a cookie
     answer.headers.setdefault("Cache-Control", "private, no-cache")
@@ -97,7 +97,7 @@ def stand_behind(server: Flask, setting: Settings) -> None:
     """Make a server work behind proxies: serve below the path `setting.prefix`, and trust forwarded headers.
 
     A proxy may strip the prefix or pass it on. Headers such as X-Forwarded-For are trusted from
-    `setting.proxies` proxies. Raises WrongSetting if the prefix is a path of the explorer.
+    `setting.proxies` proxies. Raises WrongSetting if the prefix begins with a path of the explorer.
     """
     application: Any = server.wsgi_app
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")

@@ -44,7 +44,7 @@ Sockets = dict[int, Any]
 
 
 def listen(application: Any, host: str, port: int) -> Sockets:
-    """Start to listen; returns the server's sockets. Raises OSError, ValueError."""
+    """Start to listen; returns the server's sockets by file descriptor. Raises OSError, ValueError."""
     # One heap for all threads: if each had its own, glibc would keep the peak of each, 200 MB after uploads.
     _glibc("mallopt", ARENA_MAX, 1)
     sys.setswitchinterval(SWITCH_SECONDS)

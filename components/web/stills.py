@@ -89,7 +89,7 @@ def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({}
 
 
 def draw_cards() -> None:
-    """Draw the cards that are missing; delete the cards of other versions of Normscape."""
+    """Draw the cards that are missing; delete all pictures that other versions of Normscape have kept."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)

@@ -32,8 +32,8 @@ SIZES = {  # sizes of a model that limit its inputs, with the entries of a confi
     "context length": ("max_position_embeddings", "max_target_positions"),
     "image size": ("image_size",),
 }
-# in float64, before weights are rounded: of outputs, as a share of the largest; of means, of the largest
-# number in the input of a norm
+# allowed error in float64, before weights are rounded: of outputs, relative to the largest output; of the
+# means of a norm's input, which should be 0, relative to the largest number in this input
 MAX_FOLD_ERROR = 1e-10
 
 
@@ -116,9 +116,10 @@ class Certificate:
     precisions            the comparison in each of PRECISIONS
     fold                  the difference before the converted weights were rounded; None if unknown
     means                 for each norm whose centring was folded, the largest max |μ| / max |x| of its inputs
-    norms, cost           for each norm, what was folded and why; for those that still centre, the `Effect` of
-                          dropping their centring. Empty unless the conversion was by `convert`
-    software              versions
+    norms                 for each norm, what was folded and why; empty unless `convert` made the certificate
+    cost                  for the norms that still centre, how dropping their centring changes the outputs (as
+                          `cost.costs` returns it); empty unless `convert` made the certificate
+    software              the versions of PyTorch and transformers
     """
 
     verdict: str
@@ -312,7 +313,10 @@ def _jittered(source: Checkpoint) -> Load:
 
 @contextmanager
 def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
-    """If the block raises an exception, and the models differ in kind or size, say so in its message."""
+    """If the block fails, and the models differ in kind or size, raise a ValueError that says so.
+
+    If they do not differ, the exception is raised unchanged, as is any NotConverted.
+    """
     try:
         yield
     except NotConverted:

@@ -1,7 +1,7 @@
 """Read a Hugging Face checkpoint tensor by tensor, and write a new one shard by shard.
 
 Tensors are views of memory-mapped files, so that a model may be larger than memory. Only if the model
-computes tensors from stored ones, as from a GGUF file, the whole model is loaded.
+computes tensors from stored ones, as from a GGUF file, the whole model is loaded into memory.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def write(
                     continue
                 dtype = source.load(added.get(name, name)).dtype
                 stored = source.stored_name(name)
-                # copied, because safetensors writes no two names of one memory
+                # copied, because safetensors refuses to write two tensors that share memory
                 new = tensor(name).to(dtype, copy=name in source.repeated)
                 held[stored] = new.contiguous()
                 place[stored], total = file, total + held[stored].nbytes
@@ -272,7 +272,7 @@ def replacing(out: Path) -> Iterator[Path]:
         raise NotConverted(f"{out}: there is no folder {out.parent}")
     folder = out.parent / f".{out.name}.{os.getpid()}.part"
     try:
-        folder.mkdir()  # in the block, because the process can be interrupted once it exists
+        folder.mkdir()  # inside `try`, so that an interrupted process removes the folder
         yield folder
         folder.rename(out)
     except (OSError, SafetensorError) as problem:  # such as a full disk

@@ -170,10 +170,9 @@ class Refused(NotConverted):
 
 
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
-    """Raise NotConverted if converting the model is of little use.
+    """Raise NotConverted if too few of the model's normalisation layers can be folded.
 
-    It is if no normalisation layer can be folded, or if half of them or more cannot be folded and `partly` is
-    False.
+    Too few means none of them, or, unless `partly` is True, half of them or fewer.
     """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
@@ -215,7 +214,7 @@ def write_folded(
 def _can_untie(config: Any) -> bool:
     """Whether a configuration can say that weights are not tied; that of T5 cannot.
 
-    Without it, `from_pretrained` still does not tie a tensor that is stored with its own values.
+    If it cannot, `from_pretrained` still does not tie a tensor that is stored with its own values.
     """
     entries = config.to_dict() | {"tie_word_embeddings": False}
     return not type(config).from_dict(entries).tie_word_embeddings

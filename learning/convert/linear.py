@@ -69,7 +69,7 @@ UNDERSTOOD_OPS |= ACTIVATION_OPS | ELEMENTWISE_OPS | NORM_OPS | MAXIMUM_OPS
 
 
 def links(call: Call, output: Value, axis: int) -> list[Link] | None:
-    """The operands of `call` that must be centred so that its result is `output`, centred along `axis`.
+    """The operands of `call` that must be centred in order to centre its `output` along `axis`.
 
     Centring means applying P = I − 11ᵀ/d; each Link names an operand and the axis along which P is applied to
     it. Returns [] if no operand must change because P leaves the output as it is: for example, an output of

@@ -30,6 +30,7 @@ def predictions(
     Returns an `Effect` for each path, and for all layers at once (ALL_NORMS). It is the effect of toggling:
     a layer that centres no longer does, and the other way round.
 
+    name      a Hugging Face name, a folder or a GGUF file
     text      the text that the model reads, up to `tokens` tokens
     rows      the layers of a recording, as in its report; their paths are those in the model, or in the model
               without its head

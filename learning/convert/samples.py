@@ -60,13 +60,15 @@ class Sample:
 
 
 def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = None) -> list[Sample]:
-    """Make the examples for a model: pieces of the text, with images or sound if the model takes them.
+    """Make the samples for a model: the first windows of the text, with images or sound if it takes them.
 
-    text: by default, the text in the file DEFAULT_TEXT. inputs: a safetensors file with the images or sound,
-    by argument name (one of `MEDIA`). Without this file, images and sound are random, with a fixed seed.
-    Raises NotConverted for a model that takes neither text nor images, for a text that it does not read, that
-    has fewer than PROBE_TOKENS tokens or that is the path of a file, and for a file that does not fit. Raises
-    TypeError if `text` is not a string.
+    text: by default, the text in the file DEFAULT_TEXT; at most MAX_WINDOWS windows of it are used. inputs: a
+    safetensors file with the images or sound, by argument name (one of `MEDIA`). Without this file, images
+    and sound are random, with a fixed seed.
+
+    Raises NotConverted if the model takes neither text nor images, if `text` is given but the model reads
+    none, if the text has fewer than PROBE_TOKENS tokens or is the path of a file, and if `inputs` does not
+    fit the model. Raises TypeError if `text` is not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(
@@ -107,7 +109,7 @@ def _read(source: Checkpoint, path: Path | None, drawn: Mapping[str, Any]) -> di
     """The images or sound in the file `path`, by argument name; {} without a file.
 
     They replace the random ones in `drawn`. NotConverted is raised for a name that `drawn` does not have, and
-    for a shape that differs from the one there in more than the number of images or sounds.
+    for a tensor whose shape differs from the one in `drawn`, except in the first axis.
     """
     if path is None:
         return {}

@@ -252,7 +252,7 @@ class Tracer(TorchDispatchMode):
             self.storages.setdefault(place, WeakTensorKeyDictionary())[tensor] = None
 
     def _spoil_views(self, written: Tensor) -> None:
-        """Give a new `Value` to each tensor that shares memory with `written`.
+        """Give a new `Value` to each other tensor that shares memory with `written`.
 
         An operator has written into `written`, and so has changed all of them.
         """
@@ -342,7 +342,7 @@ def operator(found: Known, module: Any, ndim: int) -> NormOperator:
 
 
 def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
-    """The fields `even` and `level` of a `NormOperator` with this gain and shift; None: without one."""
+    """The fields `even` and `level` of a `NormOperator` with this gain and shift; either may be None."""
     even = gain is None or bool((gain == gain.flat[0]).all())
     return even, even and (shift is None or not shift.any())
 
@@ -350,7 +350,7 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
     """The size and the stride in memory of each axis that is longer than 1.
 
-    shape: a tensor; or a shape, with `stride` its strides.
+    The arguments are a tensor alone, or a shape and the strides of its axes.
     """
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]

@@ -276,7 +276,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def effective_rank(x: Float[Array, "n d"]) -> float:
-    """The effective rank of the centred vectors x: exp(−Σ pₖ log pₖ), with pₖ = σₖ/Σσ.
+    """The effective rank of the vectors x about their mean: exp(−Σ pₖ log pₖ), with pₖ = σₖ/Σσ.
 
     Here σₖ are the singular values of x minus the mean of its rows. The rank is 0 if all vectors are equal.
     Source: O. Roy and M. Vetterli, The effective rank: a measure of effective dimensionality (2007).

@@ -232,7 +232,10 @@ def parsed(data: bytes) -> tuple[Mapping[str, Any], Mapping[str, Array]]:
 
 
 def is_digest(data: bytes) -> bool:
-    """Whether the metadata of a safetensors file call it a digest. Raises FileError for any other file."""
+    """Whether the metadata of a safetensors file call it a digest.
+
+    Raises FileError for data that are not a safetensors file.
+    """
     return from_safetensors(data)[1].get("format") == FORMAT
 
 

@@ -26,7 +26,7 @@ class Enclosing:
 
     def __init__(self) -> None:
         self.given: dict[str, Mapping[str, Any]] = {}
-        # tokens in the key–value caches that modules with tokens are given; None without a cache
+        # number of tokens in the key–value cache that a module with token ids is given; None without a cache
         self.cached: dict[str, int | None] = {}
 
     def enter(self, path: str, module: Any, args: Any, kwargs: Any) -> None:
@@ -93,7 +93,7 @@ def above(path: str) -> list[str]:
 
 
 def _cached_tokens(cache: Any) -> int | None:
-    """The number of tokens in a key–value cache of transformers; None for another object, or none."""
+    """The number of tokens in a key–value cache of transformers; None for any other object, and for None."""
     try:
         if hasattr(cache, "get_seq_length"):
             return int(cache.get_seq_length())

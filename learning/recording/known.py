@@ -193,8 +193,8 @@ def _has_buffers(module: Any) -> bool:
 def _gains_and_shifts(module: Any) -> list[tuple[Any, Any]]:
     """Each pair of parameters, or None, that may be the gain γ and the shift β of a module.
 
-    They are called `weight` and `bias`. A module with one or two parameters, not both of these names, may
-    have them in either order.
+    They are called `weight` and `bias`. If a module with one or two parameters has no `weight`, its
+    parameters are returned in both orders.
     """
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
     own = list(module.parameters(recurse=False))

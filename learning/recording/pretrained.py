@@ -56,13 +56,13 @@ def recorded(
 ) -> Recording:
     """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
+    name, strict      as in `loaded`
     vectors, seed     as in `Recorder`
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
     head              whether the model has the prediction head that its configuration names: then norms have
                       the names that they have in `convert`
-    strict            as in `loaded`
     verdicts, contributions, tell   as in `Recorder`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.
@@ -143,7 +143,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 def not_found(name: str) -> str:
     """The reason why `name` cannot be a model; "" for a folder, a GGUF file, or a valid Hugging Face name.
 
-    It asks nobody whether a model of that name exists.
+    Whether Hugging Face has a model of that name is not checked.
     """
     path = Path(name)
     if path.exists():
@@ -254,7 +254,7 @@ def windows(
 
 
 def longest_input(model: Any, tokenizer: Any, most: int) -> int:
-    """The number of tokens of text that a model can read at once; `most` if that is less.
+    """The number of tokens of text that a model can read at once, but at most `most`.
 
     RoBERTa and its relatives number their positions from `padding_idx` + 1, and do not use those before it.
     """
@@ -270,7 +270,7 @@ def longest_input(model: Any, tokenizer: Any, most: int) -> int:
 
 
 def _parts(text: str, by_line: bool) -> list[str]:
-    """A list of the text, or with `by_line` of its lines, without those that are blank."""
+    """[text], or with `by_line` the list of its lines; a blank text or line is left out."""
     return [part for part in (text.splitlines() if by_line else [text]) if part.strip()]
 
 

@@ -74,7 +74,7 @@ def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
 def _print_line(line: str) -> None:
     """Print a line to stderr; if that is no terminal, only a line on a norm that was left out.
 
-    In a terminal, the next line overwrites one on progress.
+    In a terminal, a line on progress is overwritten by the next line.
     """
     if sys.stderr.isatty():
         end = "" if line.startswith("recorded") else "\n"
@@ -100,7 +100,7 @@ class Recorder:
                (`learning.convert.contributions`)
     tell       called with a line of text: at the start, on what is recorded and its largest size; after each
                call of the model; and at the end, for each norm that was not recorded. By default the lines go
-               to stderr; the first two only if that is a terminal
+               to stderr; the first two kinds of lines only if that is a terminal
 
     Padding that a mask marks is left out. Raises TypeError and ValueError as `record` says.
     """
@@ -394,7 +394,7 @@ class Recorder:
         return f"<{type(self).__name__} {self.name}: {self.calls:,} calls, {norms}>"
 
     def save(self, path: Any, *, full: bool = False) -> None:
-        """Write the recording to a file; if it is too large for a page, write only its digest.
+        """Write the recording to a file; if it is too large for a page, only its digest: what the page shows.
 
         With `full`, the whole recording is written whatever its size.
         """

@@ -50,8 +50,8 @@ class Norm:
     groups    the number of a GroupNorm's groups, or of heads for a gain per head; otherwise 1
     seen      the number of vectors that the norm was given
     x         (n, d) the sampled input vectors, float32
-    position  (n,) the place of each vector in its sequence, from 0. Tokens that a model of transformers reads
-              after those in its key–value cache count on from these; other caches are not known
+    position  (n,) the place of each vector in its sequence, from 0. Earlier tokens in a key–value cache of
+              the library transformers count; other caches are not recognised
     token     (n,) the id of each vector's token in the vocabulary, −1 if unknown
     number    (n,) how many vectors the norm was given before this one; in two norms with the same `seen`,
               vectors with the same number belong to the same token
@@ -262,7 +262,7 @@ def parsed_description(text: str) -> Mapping[str, Any]:
 
 
 def checked_text(said: Any, longest: int) -> str:
-    """The first `longest` characters of a text from a file, printable ones only, others as spaces.
+    """The first `longest` characters of a text from a file, with unprintable ones replaced by spaces.
 
     Raises FileError unless it is a text.
     """

@@ -51,7 +51,7 @@ def columns(rows: Sequence[TableRow]) -> list[Column]:
 
 
 def summary_columns(rows: Sequence[TableRow]) -> list[Column]:
-    """The columns of the short table: those of SUMMARY_COLUMNS that have a value in a row."""
+    """The columns of the short table: those of SUMMARY_COLUMNS that have a value in at least one row."""
     measured = {name for row in rows for name, value in row.items() if value is not None}
     return [column for column in columns(rows) if column.name in measured.intersection(SUMMARY_COLUMNS)]
 
@@ -83,7 +83,7 @@ def text(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), toget
 
     `skipped` has for each of these norms its path and the reason. `together` is as in `verdict`.
     """
-    found = {each.answer: each for each in verdict(rows, together)}  # one answer to several questions once
+    found = {each.answer: each for each in verdict(rows, together)}  # equal answers only once
     findings = [_sentence(each) for each in found.values()]
     shown = {column.name: column for column in summary_columns(rows)}
     legend = [f"{shown[name].label}: {shown[name].about}" for name in EXPLAINED_COLUMNS if name in shown]

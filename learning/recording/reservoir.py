@@ -8,7 +8,11 @@ Array = np.ndarray
 
 
 class Reservoir:
-    """A uniform random sample of at most `most` of the vectors seen, with d numbers each."""
+    """A uniform random sample of at most `most` of the vectors seen, with d numbers each.
+
+    The kept vectors are the first `kept` rows of `x`. A row of `about` has the vector's position, its token,
+    and how many vectors were seen before it. `choose` writes the last number, its caller all others.
+    """
 
     def __init__(self, most: int, d: int, seed: int) -> None:
         self.x, self.about = np.empty((most, d), np.float32), np.empty((most, 3), np.int64)

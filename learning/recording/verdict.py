@@ -13,7 +13,7 @@ from learning.recording.massive import MASSIVE_LENGTH_RATIO
 from learning.recording.recording import NORM_KINDS
 
 MIN_VECTORS = 20  # with fewer vectors, the 95th percentile is practically the maximum
-TOO_FEW = "no verdict: "  # begins the answer to a question about vectors if a norm has fewer
+TOO_FEW = "no verdict: "  # begins the answer to a question about vectors if all norms have fewer
 ROUNDING = 1e-10  # a smaller share of energy counts as zero
 
 
@@ -123,7 +123,7 @@ def _folds(centre: Sequence[TableRow]) -> Finding:
 
 
 def _keys(rows: Sequence[TableRow]) -> Finding:
-    """Finding: how many keys no query could choose, before the norms and after them."""
+    """Finding: how many attention keys no query could choose, before the norms and after them."""
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     return Finding(

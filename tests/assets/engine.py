@@ -34,12 +34,14 @@ from geometry.pipeline import (
 from tests.waiting import PATIENCE
 
 RUNNER = Path(__file__).parent / "engine_runner.mjs"
-ONE_ROUNDING = 2.0**-22  # rounding a stage to float32, and what is computed from it: four times half a unit
-DOUBLE = 2.0**-48  # a dot product of a few numbers in float64
+# relative error of rounding a stage, and numbers computed from it, to float32: four times half a unit in the
+# last place
+ONE_ROUNDING = 2.0**-22
+DOUBLE = 2.0**-48  # relative error of a dot product of a few numbers in float64
 SINGLE = 2.0**-21  # the same in float32
 PAST = 1e100  # stands for an infinite bound, but its square is finite
-JUMPING = ("round", "reciprocal")
-RISING = ("log10", "sqrt")  # without a largest slope
+JUMPING = ("round", "reciprocal")  # functions with jumps or a pole
+RISING = ("log10", "sqrt")  # increasing functions with unbounded slope
 STEEPEST = 1.13  # slope of gelu and of erf, the largest of the pointwise functions
 
 
@@ -55,6 +57,7 @@ class Node:
         self.process.communicate(timeout=PATIENCE)
 
     def ask(self, call, **arguments):
+        """The answer of the entry `call` of `answers`; an error there becomes an AssertionError."""
         self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
         self.process.stdin.flush()
         reply = json.loads(self.process.stdout.readline())
@@ -64,8 +67,8 @@ class Node:
     def run(self, recipe, cases, *, marks=()):
         """Compute a recipe in the browser's engine, for each case (params, progress, followed point).
 
-        The answer to a case has the stages of all clouds (None if they are those of the case before), the
-        current points, and the points that each mark in `marks` shows.
+        The followed point may be left out; then it is 0. The answer to a case has the stages of all clouds
+        (None if they are those of the case before), the current points, and what each mark in `marks` shows.
         """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
@@ -105,10 +108,10 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """The cloud's stages in float64, and for each a bound (n,) of the error of each point if numbers are
-    rounded to `unit`.
+    """For each stage of the cloud, its points in float64, and a bound (n,) of the error of each point.
 
-    Cached, since many clouds may read this one.
+    The error is that of a computation in which rounding has the relative error `unit`. The result is cached,
+    since many clouds may read this one.
     """
     known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
     if moment not in known:
@@ -204,13 +207,13 @@ def _steep(x, error):
 
 
 def _risen(step: Pointwise, x, error):
-    """The error of an increasing function of x: its largest change within x's error interval."""
+    """The error of a monotonic function of x: its change from x − error to x + error."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
 
 def _curved(x, error):
-    """The error of x ln x: at most the error times 2 + |ln x| + |ln error|, as it is steep near 0."""
+    """The error of x ln x, which is steep near 0: at most √d·error·(2 + |ln x| + |ln error|)."""
     far = np.max(np.abs(x), axis=-1, initial=0) + error
     logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
     return np.sqrt(x.shape[-1]) * error * (2 + logs)
@@ -226,7 +229,7 @@ def _multiplied(step: Product, x, error):
 
 
 def _sharpened(temperature, x, error, causal):
-    """The error of a softmax: at most error/T, and at most √2; at T = 0 only where several are largest."""
+    """The error of a softmax: at most error/T, and at most √2; at T = 0 it is 0 if the largest is certain."""
     seen = np.where(np.tril(np.ones(x.shape, bool)) | (not causal), x, -np.inf)
     first, *others = np.sort(seen, axis=-1).T[::-1]
     second = others[0] if others else np.full_like(first, -np.inf)
@@ -251,7 +254,10 @@ def _ratio(error, size):
 
 
 def largest(entries, params):
-    """The norm of |base| + |terms| + |tracks|, since cancellation does not reduce rounding errors."""
+    """The sum of the norms of base, terms and tracks: a bound of the entries without cancellation.
+
+    Cancellation would reduce the entries, but not their rounding errors. Of a track the largest value counts.
+    """
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
     return size + sum(

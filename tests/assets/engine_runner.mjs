@@ -65,7 +65,8 @@ function virtually(act) {
 
 /**
  * Replace `fetch` by one that gives these replies in order: "error" rejects, and "hang" waits until the
- * request is aborted. Returns a list, to which each request is added when it is made.
+ * request is aborted. After the last reply, all requests reject. Returns a list, to which each request is
+ * added when it is made.
  */
 function script(replies) {
   const asked = [];
@@ -117,9 +118,9 @@ const answers = {
       const frames = framesOf({ recipe, stages, at, params, progress, followed: 0 }, false);
       return frames.map((frame) => frame.map(({ opacity }) => opacity));
     }),
-  /** The names of the loose clouds (whose points may move at different times), and the progress and positions
-   * of all points during a leg: the way from one stage to the next. The last point starts `lag` of the leg
-   * later than the first. */
+  /** The names of the loose clouds (whose points may move at different times), the progress of each of their
+   * points, and the positions of the points of all clouds, during a leg (the way from one stage to the next).
+   * The last point starts later than the first, by the share `lag` of the leg's duration. */
   scattered({ recipe, leg, lag }) {
     const params = link.defaults(recipe);
     const own = motion.apart(leg, lag);
@@ -266,7 +267,7 @@ const answers = {
     const at = engine.positions(recipe, params, progress);
     return recipe.views.map((view) => crowdsOf(view, { recipe, stages, at, params, progress, followed }));
   },
-  /** For each readout of a recipe: what `marked` says it marks in the text. */
+  /** For each readout of a recipe: the indices of the points that it marks or counts, from `marked`. */
   letters({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);

@@ -61,7 +61,7 @@ def test_the_zero_vector_is_taken_as_in_numpy(node):
 
 @pytest.mark.parametrize("rounds", (0.0, 2.5, 9.0))
 def test_an_iteration(node, rounds):
-    """An iteration with a derivative in it, and within branches."""
+    """An `Orbit` within branches, which iterates a derivative among other steps, equals NumPy's."""
     inner = Pipeline((Affine(np.eye(4, 6)), Derivative(Pipeline((Normalize(1.5, 0.1),)))))
     inputs = Pipeline((Affine(np.eye(2, 6, 4)), Affine(np.eye(4, 2))))
     once = Pipeline((Branches((inner, inputs)),))

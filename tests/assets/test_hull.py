@@ -23,18 +23,18 @@ def found(node, points):
 
 
 def edges(order):
-    """The segments of an outline as a set of unordered pairs of points."""
+    """The segments of an outline, as unordered pairs of indices of points; −1 in `order` is a gap."""
     pairs = pairwise(order)
     return {frozenset(pair) for pair in pairs if -1 not in pair}
 
 
 def places(points, indices):
-    """The set of the points with the given indices, without gaps (−1) and repeated points."""
+    """The set of the points with the given indices, as tuples; gaps (−1) are left out."""
     return {tuple(points[k]) for k in indices if k >= 0}
 
 
 def volume(points, triangles):
-    """The volume that triangles enclose; faces in a plane may be triangulated differently."""
+    """The volume that triangles enclose; it does not depend on how a flat face is divided into triangles."""
     a, b, c = np.moveaxis(np.asarray(points, float)[np.asarray(triangles)], 1, 0)
     return np.sum(np.cross(a, b) * c) / 6
 
@@ -42,8 +42,9 @@ def volume(points, triangles):
 @settings(max_examples=150)
 @given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
-    """Points on a small lattice: duplicates, collinear and coplanar points, points inside an edge or a
-    face.
+    """The hull of points on a small lattice has Qhull's corners and, if it is a solid, Qhull's volume.
+
+    Some points are equal, collinear or coplanar; some are inside an edge or a face of the hull.
     """
     points = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     got = found(node, points)
@@ -73,9 +74,10 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
-    """For points in general position outline and faces equal Qhull's; on a sphere every point is a corner.
+    """For points in general position, outline and faces equal Qhull's; on a sphere every point is a corner.
 
-    Points on a circle nearer to each other than this protrude by less than float32 resolves.
+    The points are more than 0.02 apart: if points on a circle are nearer to each other, they protrude from
+    the hull of the others by less than float32 resolves.
     """
     points = np.random.default_rng(seed).normal(size=(n, d))
     if sphere and d > 1:
@@ -95,7 +97,7 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """Points in a hyperplane of 4 dimensions, like LayerNorm's, in float32 as they arrive."""
+    """The hull of float32 points in a subspace of 4 dimensions has the corners found within the subspace."""
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
     within = rng.normal(size=(n, rank))
@@ -122,7 +124,7 @@ def test_one_place_has_no_outline(node, points):
 @settings(max_examples=40)
 @given(st.integers(3, 12), st.integers(0, 2**32 - 1))
 def test_a_plane_in_space_has_the_faces_of_its_polygon(node, n, seed):
-    """Coplanar points, some of them duplicates."""
+    """Coplanar points in space, half of them twice, have the triangles that `geometry.hull` finds."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 2)) @ np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
     points = np.vstack([points[: n // 2], points])
@@ -139,7 +141,10 @@ def test_a_line_has_two_ends_and_no_faces(node):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
-    """The hull of an affine image is right: of a general map, of a reflection, and of a projection."""
+    """The hull of an affine image, computed from the hull of the set before, has Qhull's outline and volume.
+
+    The images are those of a general affine map, of the reflection −x, and of a projection.
+    """
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     assume(np.linalg.cond(A) < 100)
@@ -157,7 +162,10 @@ def test_more_than_three_dimensions_are_refused(node):
 
 
 def test_two_hundred_on_a_sphere_take_no_time(node):
-    """The CPU time of a hull; a frame has 5 ms for it, and this looser bound detects only a bad algorithm."""
+    """Computing a hull takes less than 60 ms of CPU time.
+
+    A frame has 5 ms for it; this looser bound detects only a bad algorithm.
+    """
     points = np.random.default_rng(0).normal(size=(200, 3))
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     assert node.ask("hullTime", points=points.ravel().tolist(), n=200, d=3) < 60

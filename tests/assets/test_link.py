@@ -170,7 +170,7 @@ def likely(choice, scene):
 
 
 def probable(scene):
-    """Texts by name, mostly valid."""
+    """By name, a strategy for the text of each value that a link can set; most texts are valid."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     own = {
@@ -190,7 +190,7 @@ def numbers(low, high):
 
 
 def searches(scene):
-    """Queries of a scene, valid and invalid."""
+    """A strategy for queries of a scene, valid and invalid."""
     right = probable(scene)
     known = st.sampled_from(sorted(right)).flatmap(lambda name: st.tuples(st.just(name), right[name]))
     names = st.sampled_from([*sorted(right), *STRANGE])
@@ -216,7 +216,7 @@ def test_a_scenes_link_means_the_same_to_both(node, scene, data):
 
 @pytest.mark.parametrize("scene", REAL, ids=lambda scene: scene.slug)
 def test_a_stop_is_the_same_whole_state_in_both(node, scene):
-    """A stop of the tour means the same whole state in both; what it does not name has the default."""
+    """Python and the browser read the same whole state from each stop of the tour, without an error."""
     for stop in scene.text.tour:
         assert compare(node, scene, encoded(stop.state.items())) == set(), stop.title
 
@@ -379,7 +379,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """Reading a long number takes no time; the regular expression once took seconds, by backtracking."""
+    """Reading a long number takes less than a second; once the regular expression backtracked for longer."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})

@@ -65,12 +65,12 @@ def node():
 
 
 # Made once for each number of points and the widths of their stages, because making a strategy takes longer
-# than to draw from it.
+# than drawing from it.
 
 
 @cache
 def row(widths):
-    """A row of the current points or of a stage, sometimes divided by another row that is far from 0."""
+    """A strategy for rows of the current points or of a stage, some divided by a row that is far from 0."""
 
     def weights(stage):
         most = max(widths) if stage is None else widths[stage]
@@ -151,11 +151,11 @@ def clouds_for(draw, kind):
     """A cloud for a kind of mark, parameters, and a progress, which may be beyond its last stage."""
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     bent = Affine(np.diag([1.0, -2, 0.5]))
-    if kind in (Disc, Rim):  # one number at the origin and at the unit vectors, well apart
+    if kind in (Disc, Rim):  # the values of an affine function at the origin and at the unit vectors
         cloud = Cloud("plane", rng.permutation(np.float32([-1.0, 0.5, 2.0, 0.25]))[:, None])
     elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
-        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # flat at no progress, as a reflection would be
+        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # the keys are never flat on the way, as with a reflection
         cloud = Cloud("keys", rng.normal(size=(n, d)).astype(np.float32), Pipeline((step,)))
     elif kind is Way:  # the parameter moves only the `place` of the points
         there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))
@@ -172,7 +172,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """The tolerance for a cloud's points, at its stages and at a progress: what rounding can do."""
+    """One tolerance for all points of a cloud, at its stages and at a progress: what rounding can do."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -194,6 +194,7 @@ def assume_clear_winner(mark, at, off):
 
 
 def near(mark, cloud, got, want, off):
+    """Assert that the points of a mark agree, if points of the cloud may differ by `off`."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off * weights + ONE_ROUNDING)
@@ -207,7 +208,7 @@ def near_with_heads(mark, cloud, got, want, off):
 
 
 def near_axes(mark, cloud, got, want, off):
-    """Compare semi-axes: equally long ones may be rotated, so their spans are compared."""
+    """Compare the sums of aᵀa over all semi-axes a: semi-axes of equal length may be rotated together."""
     scatter = []
     for points in (got, want):
         halves = np.diff(points.reshape(-1, 3, points.shape[-1])[:, :2], axis=1)[:, 0] / 2
@@ -258,7 +259,7 @@ def near_faces(mark, cloud, got, want, off):
 
 
 def near_attention(mark, cloud, got, want, off):
-    """Compare quantities of attention that both compute in double precision."""
+    """Compare quantities of attention, which both runtimes compute in double precision."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)
@@ -349,7 +350,7 @@ def test_both_runtimes_see_a_plane_edge_on_from_the_same_place(node, b, w):
 
 
 def test_gaps_and_trails_by_hand(node):
-    """A −1 in a line is a gap; a trail goes through the stages up to the point, and ends with a gap."""
+    """A −1 in a line's `order` is a gap; a trail goes through stages up to its point, and ends with a gap."""
     x = np.float32([[1, 0], [0, 1]])
     double = Cloud("x", x, Pipeline((Affine(2 * np.eye(2)), Affine(2 * np.eye(2)))))
     show, gap = rows(np.eye(2)), [np.nan, np.nan]
@@ -389,8 +390,9 @@ MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "
 @pytest.mark.parametrize("progress", [0, 0.4, 1, 1.7])
 @pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
 def test_arrows_have_the_same_heads(node, k, progress, move):
-    """Arrows on trails, whose last legs may have length 0, and on pieces of a line, one of them a single
-    point.
+    """The heads are the same on trails, whose last legs may have length 0, and on pieces of a line.
+
+    One of these pieces is a single point.
     """
     x = np.float32(np.random.default_rng(2).normal(size=(6, 4)))
     steps = (Affine(np.eye(4) + move * np.eye(4)), Affine(np.eye(4), 0.25 * np.ones(4)))
@@ -417,8 +419,9 @@ def shown(node, cloud, mark, progress, **params):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("t", [-1.0, 0.25, 2.0])
 def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
-    """The plane b + ⟨w, x⟩ = 0 with w and b on a track; t = 2 is beyond the track, at −1 the plane misses the
-    ball.
+    """The discs of the plane b + ⟨w, x⟩ = 0, with w and b on a track, agree.
+
+    t = 2 is beyond the track; at t = −1 the plane misses the ball.
     """
     rng = np.random.default_rng(d)
     track = {"p": Track([0.0, 1.0], rng.normal(size=(2, 1, d)))}
@@ -433,7 +436,10 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
 def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
-    """Selectable keys, by count and by colour, at a stage and between; at the origin all coincide."""
+    """Python and the browser show the same selectable keys and colours, at a stage and between stages.
+
+    At the last stage all keys are at the origin, so none can be selected.
+    """
     x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
     cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))
     show = rows(np.eye(2, d))
@@ -464,7 +470,10 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     p=st.sampled_from([0.0, 0.5, 2.0]),
 )
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
-    """The fates of points under a ReLU layer agree, on circles and spheres, with some equal neurons."""
+    """The browser and Python find the same fates under a ReLU layer, on circles and spheres.
+
+    Some neurons have equal weights, or the weights 0.
+    """
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
     x = rng.normal(size=(60, n)) @ basis
@@ -540,7 +549,7 @@ def test_a_field_has_no_points_and_the_colours_of_its_grid(node):
 
 @pytest.fixture
 def ordinary():
-    """A typical cloud in 4 dimensions, within a rotation and a scaling."""
+    """A typical cloud in 4 dimensions, whose steps are an orthogonal map and a scaling."""
     rng = np.random.default_rng(3)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     return Cloud("x", np.float32(rng.normal(size=(30, 4))), Pipeline((Affine(turn), Affine(2 * np.eye(4)))))

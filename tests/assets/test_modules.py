@@ -1,4 +1,4 @@
-"""Modules stay short, and the browser's modules import each other in one direction only."""
+"""Modules stay short, and the imports between the browser's modules form no cycle."""
 
 import re
 from graphlib import TopologicalSorter

@@ -17,7 +17,7 @@ from components.training.recipes import recipe_of, state_of
 from tests.assets.engine import Node
 
 RNG = np.random.default_rng(4)
-SINGLE = 2e-3  # pixels: single precision of some hundreds
+SINGLE = 2e-3  # in pixels: rounding of coordinates of some hundreds to single precision
 CAMERAS = [(1.0, -0.8, 0.4), (-0.3, 2.0, -1.0), (0.0, 0.0, 1.5), (0.6, 0.2, 0.3, 0.1, -0.2, 0.05)]
 
 
@@ -98,7 +98,11 @@ def test_axes_end_where_python_has_them(node, zooms, wider, dims):
 
 
 def test_names_of_axes_are_gone_where_they_would_be_at_one_place(node):
-    """Without a norm the tokens of `depth` go a hundred times as far. With small branches they do not."""
+    """Labels of axes are hidden at stages where tokens go so far that all labels would be near the origin.
+
+    In the scene `depth` without a norm they are hidden at stage 12, but not with small branches (gain 0.2).
+    The browser and Python hide the same labels.
+    """
     recipe = recipe_of(scenes()["depth"], norm="none")
     cases = [({"gain": gain}, stage / 2) for gain in (0.2, 1, 2) for stage in range(25)]
     found = node.ask("opacities", recipe=packed(recipe), cases=cases)
@@ -116,7 +120,7 @@ def test_names_of_axes_are_gone_where_they_would_be_at_one_place(node):
     assert shown == {0}
 
 
-pixel = st.floats(0, 400, width=32)  # as those of points are
+pixel = st.floats(0, 400, width=32)  # in float32, as the pixels of points are
 cloud = st.lists(st.tuples(pixel, pixel), min_size=1, max_size=40)
 
 
@@ -157,7 +161,10 @@ def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
 @pytest.mark.parametrize("radius, gap", [(0, 6), (3, 6), (9, 12), (27, 30)])
 @pytest.mark.parametrize("own", [True, False])
 def test_a_name_is_beside_the_point_that_it_names_however_large_that_is(node, radius, gap, own):
-    """The label of a point, and the label of a line that ends in the point of another mark."""
+    """A label is `gap` pixels beside, above or below the middle of a point, outside the point's disc.
+
+    It labels the point itself, or a line that ends in the point of another mark.
+    """
     asked = {"sizes": [(60, 15)], "things": [[200, 200]], "room": (0, 0, 400, 400), "taken": [], "crowd": []}
     large = {"radius": radius} if own else {"discs": [(200, 200, radius), (200, 210, 90)]}
     [(x, y, wide, tall)] = node.ask("named", **asked, **large)

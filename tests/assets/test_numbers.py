@@ -124,7 +124,7 @@ def test_angles_to_the_mean_line_are_of_now(node, d):
 @pytest.mark.parametrize("stage", [None, 0, 2])
 @pytest.mark.parametrize("d", [2, 3])
 def test_keys_that_can_win_and_cannot_are_counted_now_or_at_a_stage(node, stage, d):
-    """The readout `Count` of selectable keys: the vertices of the convex hull, as in `geometry.hull`."""
+    """The readout `Count` counts as selectable the vertices of the convex hull that `geometry.hull` finds."""
     cloud = recipe(d).cloud("x")
     points = cloud.at(PARAMS, PROGRESS) if stage is None else cloud.stages(PARAMS)[stage]
     on, n = len(hull.vertices(points)), len(points)
@@ -180,7 +180,7 @@ def test_lengths_are_those_of_the_semi_axes(node):
 @pytest.mark.parametrize("shift", [-3.0, -0.4, 0.0, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_zeros_patterns_and_pieces_of_a_layer(node, seed, shift):
-    """Readouts of a ReLU layer in the browser: zeros, patterns, ranks, and linear pieces on a circle.
+    """The readouts of a ReLU layer equal NumPy's: zeros, patterns, ranks, and linear pieces on a circle.
 
     Some of the neurons are equal, opposite or constant.
     """

@@ -51,6 +51,6 @@ def test_on_the_way_the_stage_ahead_is_lit(node):
 
 
 def test_the_button_says_which_stages_it_leads_to(node):
-    """With several stages it leads to the next of them, also from one of them."""
+    """The label names all stages of the passage; if there are several, it begins with "Next of stages"."""
     labels = calls(node, "buttonLabel", [[1], ["x", "u<sub>1</sub>"]], [[1, 3], STAGES])
     assert labels == ["Stage 1: u1", "Next of stages 1, 3: centre, centre"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.assets.engine import Node
 
-SELDOM, RARELY = 1000, 8000  # milliseconds, of assets/player/poll.mjs
+SELDOM, RARELY = 1000, 8000  # milliseconds: MAX_PAUSE_MS and MAX_RETRY_MS of assets/player/poll.mjs
 NOTHING = {"status": 204}
 LOST = [
     "error",

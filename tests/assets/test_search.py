@@ -188,7 +188,7 @@ def test_what_the_sources_raise_is_found_in_a_readers_words(node, query, url):
     assert url in [each.split("#")[0] for _, each in found(node, query)[:3]]
 
 
-FIRST = {  # … and is first: words with other endings, and words that occur in no title
+FIRST = {  # as ASKED, but the page is the first result; words with other endings, or that are in no title
     "why sqrt(d_k)": "/scores",
     "what is u_epsilon": "/words",
     "is the mean direction special": "/layernorm",
@@ -210,7 +210,7 @@ FIRST = {  # … and is first: words with other endings, and words that occur in
 }
 
 
-ANSWERED = {  # … the paragraph, the answer or the stop itself
+ANSWERED = {  # as FIRST, but the first result is the paragraph, the answer or the tour's stop itself
     "why divide by √d": "/layernorm#the-deviation-is-a-distance",
     "is centering needed at all": "/rmsnorm#is-the-centring-needed-at-all",
     "does the order of γ and the mean matter": "/layernorm#does-the-order-of-the-steps-matter",

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from geometry.selection import certificate, selectable
 from tests.assets.engine import Node
 
-EXACT, LIVE = (
-    1e-9,
-    1e-5,
-)  # of one key; of all, in a frame, where the last step of Newton's method is not taken
+# Tolerances: EXACT for the certificate of one key; LIVE for the weights of all keys, as computed in a frame,
+# where the last step of Newton's method is not taken.
+EXACT, LIVE = (1e-9, 1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,10 @@ def node():
 
 
 def agrees(node, *sets):
-    """Compare both on several key sets in a row; the browser starts from its results for the last."""
+    """Assert that the browser and Python agree on each of several sets of keys.
+
+    The browser computes the largest weights of a set from its results for the set before.
+    """
     n, d = sets[0].shape
     answers = node.ask("selections", sets=[keys.ravel().tolist() for keys in sets], n=n, d=d)
     for keys, got in zip(sets, answers, strict=True):
@@ -41,8 +43,9 @@ def agrees(node, *sets):
 @example(3, 4, 4, 4)  # under the previous query the softmax has weight only on one key and its copy
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_keys_of_whole_numbers(node, d, n, seed, wide):
-    """Keys on a small lattice: duplicates, collinear and coplanar ones, keys inside an edge; and moved
-    ones.
+    """Both agree on keys on a small lattice, some of which are equal, collinear, coplanar or inside an edge.
+
+    A second such set, and the middle between both sets, follow the first.
     """
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, wide, size=(2, n, d)).astype(float)
@@ -61,7 +64,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """An affine map of the keys keeps what can be selected; after a singular map nothing is reused."""
+    """Both agree after affine maps of all keys, among them singular ones."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

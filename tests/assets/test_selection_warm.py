@@ -33,7 +33,10 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """Keys that move independently; some coincide, all are in one plane once, and all rest for one frame."""
+    """Results are the same for keys that move independently.
+
+    Later half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
+    """
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []
     for _ in range(12):
@@ -48,7 +51,10 @@ def test_a_cloud_that_wanders(node, d, n, seed, speed):
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_the_way_of_the_scene(node, d, norm):
-    """The scene's own motion, forward, then back in longer steps; each leg ends exactly at a stage."""
+    """Results are the same along the scene's own motion, forward and then back in longer steps.
+
+    In every tenth frame, the selectable keys are those that Python finds.
+    """
     recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
     stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})
     there = [(1 - t) * a + t * b for a, b in pairwise(stages) for t in np.arange(20) / 20]

@@ -1,4 +1,4 @@
-"""Shaders: compiled when first used; uniforms, set where they change; depth effects; patched contexts."""
+"""Shaders are compiled when first used; uniforms are set only if they change; depth; patched contexts."""
 
 import re
 
@@ -82,8 +82,9 @@ def test_a_uniform_is_set_where_it_changes(node):
 
 
 def test_the_shaders_that_plotly_draws_points_with_get_depth(node):
-    """The shaders of the served plotly.js: each is recognised by its text, and declares what the patch
-    uses.
+    """In the served plotly.js, exactly the shaders that draw points are patched.
+
+    They declare all names that the patch uses.
     """
     sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
     made = node.ask("deep", sources=sources, depth=depth.BROWSER_NUMBERS)

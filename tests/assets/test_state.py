@@ -54,8 +54,9 @@ def test_a_loop_begins_again_and_never_ends(node):
 
 
 def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
-    """A second time it starts again from the beginning; a run of the clock after it covers the whole
-    range.
+    """Played a second time, the part starts again from its beginning.
+
+    A run of the clock that is started after this goes on to the end of the whole range.
     """
     clock = {**RECIPE, "clock": NAME}
     low, high = SLIDER_MIN + 0.25 * (SLIDER_MAX - SLIDER_MIN), SLIDER_MIN + 0.5 * (SLIDER_MAX - SLIDER_MIN)
@@ -108,7 +109,10 @@ def test_a_first_run_ends_where_it_is_touched(node, act):
 
 
 def cloud_alone():
-    """Two clouds of points, one of which is also drawn as a line, so that its points stay together."""
+    """A recipe with two clouds of the same points: "free", drawn as points, and "line", drawn as a line.
+
+    Returns the points, the pipeline of "free", and the recipe as JSON.
+    """
     x = np.random.default_rng(3).normal(size=(9, 2))
     turn = Pipeline((Affine(np.array([[0.0, -1], [1, 0]])), Affine(np.diag([2.0, 0.5]))))
     show = rows(np.eye(2))
@@ -142,7 +146,10 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
 
 
 def test_what_is_seen_together_stays_together(node):
-    """Points move at the same time if a hull or line joins them, or other points are computed from them."""
+    """A cloud is not loose if a hull joins its points, or if other points are computed from them.
+
+    Nor is a cloud with the same steps as a line.
+    """
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
     free, line = recipe["clouds"]
@@ -265,7 +272,7 @@ MOMENTS = list(range(0, 3001, 50))
 
 
 def course(node, way, hand, moments=MOMENTS):
-    """For each moment at which the reader may act, the state just after that, and at the end."""
+    """For each moment at which the reader may act, the state just after the action, and at the end."""
     usual = {"d": "3"}
     recipes = [
         {**SCENE.json(), **packed(state_of(SCENE, {"d": d}).recipe), "chosen": {"d": d}, "text": None}

@@ -13,7 +13,7 @@ from tests.assets.engine import Node
 
 N = 16
 BUDGET = 10  # parts begun in a frame
-PART = 4 * N * N  # exponentials of a part, a Runge–Kutta step; at a stop they are fewer
+PART = 4 * N * N  # the largest number of exponentials in a part, which is a Runge–Kutta step
 PUT = [["who1", 5], ["when1", 0.55], ["to1x", 0.6], ["to1y", -0.8]]
 BETA = [[["beta", 5.0 + k / 4]] for k in range(60)]
 
@@ -49,7 +49,10 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 
 @pytest.mark.parametrize("choices", ({}, {"placement": "all"}), ids=str)
 def test_no_frame_does_more_than_its_share(node, choices):
-    """A frame begins as many parts as it may and one for each cloud, and measures their tokens once."""
+    """The work of a frame is bounded: BUDGET parts and, for each cloud, at most twice the work of a part.
+
+    These are one more part of the cloud, and the measures of its tokens.
+    """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]
     clouds = 4 if choices else 1
@@ -76,7 +79,10 @@ def test_a_token_follows_the_hand_at_once(node):
 
 
 def test_a_token_follows_the_hand_under_every_placement(node):
-    """Also if there is no time for all placements in one frame: none of them waits for the others."""
+    """While a token is dragged, each placement is drawn anew at least in every second frame.
+
+    A frame has no time for all placements; none of them waits for the others to be complete.
+    """
     hands = [["when0", 0.55], ["who0", 5], ["to0x", 0.6], ["to0y", -0.8]]
     drag = [[["time", 0.5 + k / 100], ["when0", 0.5 + k / 100], ["to0x", 0.6 - k / 50]] for k in range(20)]
     frames = sliced(node, hands, *drag, budget=3, placement="all")["frames"][: len(drag)]

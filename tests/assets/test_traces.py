@@ -28,7 +28,7 @@ def numbers(part, path=()):
 
 @pytest.mark.parametrize("dims", [2, 3])
 def test_in_a_presentation_texts_lines_and_margins_are_larger_and_nothing_else(node, dims):
-    """Also points in 2D; the shaders enlarge those in 3D."""
+    """Points are larger, too, but only in 2D: in 3D the shaders enlarge them."""
     [view] = [
         each for each in json.loads(json.dumps(document(recipe(dims))))["views"] if each["dims"] == dims
     ]

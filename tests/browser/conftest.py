@@ -1,8 +1,8 @@
 """A running server and a Chromium for the tests in this folder.
 
-A test fails at its end if a page reported an error, unless the test is marked `allow_errors(pattern)`, or if
-a page requested anything from a host other than the server. WebGL draws, and the browser paints, only in
-tests that are marked `pixels`.
+A test fails at its end if a page has reported an error, unless the error matches a mark
+`allow_errors(pattern)` of the test. It also fails if a page has sent a request to an unknown host. Only in
+tests that are marked `pixels` does WebGL draw and the browser paint.
 """
 
 import os
@@ -48,8 +48,8 @@ AS_IT_WAS = """window.normscape?.players.length === 1 && normscape.players[0].re
   && !document.querySelector("dialog, .presenting")"""
 # Mark every scene as visited, so that none plays by itself.
 KNOWN = f"try {{ localStorage.visited ??= '{','.join(scenes())}'; }} catch {{}}"
-# For tests that examine no pixels: turn off WebGL in software, which takes most of the time, and painting.
-# Invisible elements still get their layout, pointer events and focus.
+# For tests that examine no pixels: turn off painting, and the drawing of WebGL, which is done in software and
+# would take most of the time. Invisible elements still get their layout, pointer events and focus.
 BLIND = """window.blind = true;
 window.unseen = new CSSStyleSheet();
 unseen.replaceSync("html { opacity: 0 }");
@@ -135,10 +135,9 @@ def browser():
 
 
 class Watch:
-    """Records errors of the pages in some browser contexts, and their requests to hosts other than known
-    servers.
+    """Records errors of pages in some browser contexts, and their requests to unknown hosts.
 
-    Also sets the same timeout for all waiting in these pages.
+    Also sets the same timeout for all waiting in these pages. known: hosts with ports, as in a URL.
     """
 
     def __init__(self):
@@ -171,7 +170,10 @@ class Watch:
 
 
 def reading(browser, watch, *, first=False, **options):
-    """A watched browser context of a reader; a new reader has not visited anything."""
+    """A new browser context that `watch` watches.
+
+    first: whether no scene is marked as visited (else all are). options: those of Playwright, with base_url.
+    """
     context = browser.new_context(**options)
     if not first:
         context.add_init_script(KNOWN)
@@ -181,11 +183,11 @@ def reading(browser, watch, *, first=False, **options):
 
 
 class Reader:
-    """One browser context whose pages are opened one after another, so that nothing is fetched or compiled
-    twice.
+    """A browser context that tests share one after another, so that nothing is fetched or compiled twice.
 
-    A tab that stays open keeps the process. Between tests everything else is closed and cleared, except pages
-    that one test hands to the next, separately for tests with and without `pixels`.
+    A tab that stays open keeps Chromium's process alive. Between tests, `forget` closes the other pages, and
+    clears cookies and local storage. It does not close the pages in `kept`, which one test hands to the next:
+    one for tests that are marked `pixels`, and one for the others.
     """
 
     def __init__(self, browser, server):
@@ -231,9 +233,9 @@ def new_page(browser, server, reader, draws, request):
     """A function that opens a page and returns it; its options are those of a Playwright context.
 
     The first page of a test is opened in the shared browser context, if the options allow it; further pages
-    get their own contexts. first: whether the context has visited nothing and has empty storage. known: the
-    address of another server that the page may request. If a test has its own server, its fixture must come
-    before this one, so that the server outlives the pages.
+    get their own contexts. first: whether the page gets a new context, without cookies, storage or visited
+    scenes. known: the address of another server that the page may request. If a test has its own server, the
+    fixture of this server must come before this one, so that the server outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server

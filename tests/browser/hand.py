@@ -17,7 +17,8 @@ SMALL_3D = "n=60"  # query of a scene with few points, quick to draw
 SMALL_2D = f"d=2&{SMALL_3D}"  # for tests that need no 3D view, since drawing one takes half of the time
 
 
-# Put a new player, which reads the link, into a kept page that shows the scene of this link.
+# Put a new player, which reads the link, into a kept page that shows the scene of this link. If the page does
+# not, change nothing and return false.
 AGAIN = """async (link) => {
   const [player] = (window.kept && window.normscape?.players) || [];
   if (!player?.ready || player.apart || new URL(link, location).pathname !== location.pathname) return false;
@@ -51,12 +52,15 @@ def until(page, condition):
 
 
 def player(page, code, value=None):
-    """The value of a JavaScript expression of the player `p` (and of `value`)."""
+    """The value of a JavaScript expression of the player `p` (and of `value`). A promise is awaited."""
     return page.evaluate(f"async (value) => {{ const p = normscape.players[0]; return {code}; }}", value)
 
 
 def rest(page, condition="true"):
-    """Wait until nothing is loading or moving, and the figures have settled. Motion is sped up."""
+    """Wait until nothing is loading or moving, figures have settled, and `condition` (JavaScript) holds.
+
+    Motion is sped up.
+    """
     until(page, "p.ready")
     speed = player(page, f"[p.speed, p.speed = {HASTE}][0]")
     until(
@@ -68,18 +72,25 @@ def rest(page, condition="true"):
 
 
 def frames(page, count=2):
+    """Wait for `count` animation frames."""
     page.evaluate(
         "async (n) => { for (let i = 0; i < n; i++) await new Promise(requestAnimationFrame); }", count
     )
 
 
 def hold(page):
-    """Press on the figure while the block runs: it does not settle, so frames in motion can be examined."""
+    """Make the player behave as while the figure is pressed: it does not settle.
+
+    So frames in motion can be examined. `p.pointerDown = false` ends this.
+    """
     player(page, "p.pointerDown = true")
 
 
 def move(page, state, progress):
-    """Set a state as a reader does, and examine it before it settles."""
+    """Set parameters (a dictionary) and the progress, and wait until this is drawn.
+
+    The figure is held, so that it does not settle.
+    """
     hold(page)
     player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)
     player(page, "p.seek(value)", progress)
@@ -88,7 +99,7 @@ def move(page, state, progress):
 
 
 def strange(page):
-    """Clear the list of visited scenes."""
+    """Open the glossary, and clear the list of visited scenes."""
     page.goto("/words")
     page.evaluate("localStorage.visited = ''")
 
@@ -105,6 +116,7 @@ def fetching(page, code):
 
 
 def middle(page, selector):
+    """The pixel (x, y) at the centre of the first element that matches."""
     box = page.locator(selector).first.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -118,7 +130,7 @@ def drag(page, start, by, steps=8, release=True):
 
 
 def drag_slider(page, name, by, steps=20):
-    """Drag a parameter's slider by its thumb."""
+    """Drag the thumb of a parameter's slider by `by` pixels to the right."""
     selector = f"#parameter-{name}"
     page.locator(selector).scroll_into_view_if_needed()
     box = page.locator(selector).bounding_box()
@@ -129,6 +141,7 @@ def drag_slider(page, name, by, steps=20):
 
 
 def camera(page):
+    """The position (`eye`) of the camera of the first view, (3,), in Plotly's units."""
     return np.array(player(page, "p.panels[0].camera().eye"))
 
 
@@ -149,7 +162,7 @@ def whole_state(scene, stop):
 
 
 def whole(value):
-    """Numbers formatted as in JavaScript."""
+    """The value with whole floats as integers, as JavaScript writes them; also those inside lists."""
     if isinstance(value, list):
         return [whole(each) for each in value]
     return int(value) if isinstance(value, float) and value == int(value) else value
@@ -171,7 +184,7 @@ def walk(page, link, scene):
 
 
 def strays(page):
-    """The titles of gallery cards whose picture is not inside them."""
+    """The texts of gallery cards that do not show one picture, over 50 pixels wide and high, inside them."""
     page.wait_for_selector(".card", timeout=TIMEOUT_MS)
     return page.evaluate(
         """[...document.querySelectorAll(".card")].filter((card) => {
@@ -209,20 +222,20 @@ def pixels_drawn(page):
 
 
 def shot(page, what, style="", width=0):
-    """The pixels of an element, with extra CSS."""
+    """The pixels of an element (a locator), with extra CSS; scaled to `width` as in `pixels`."""
     with painted(page):
         return pixels(what.screenshot(style=style), width)
 
 
 def look(page, width=0):
-    """The pixels of a page's figures, without the labels that are only drawn at rest."""
+    """The pixels of a page's figures, without their legends; only for tests marked `pixels`."""
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
     return planes(page, width)
 
 
 def planes(page, width=0):
-    """The pixels of 2D figures, which do not need WebGL."""
+    """The same as `look`, but in any test; only for 2D figures, which do not need WebGL."""
     return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
 

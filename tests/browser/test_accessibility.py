@@ -1,6 +1,4 @@
-"""Accessibility: axe finds no violations, the figure's state is available in words, everything works by
-keyboard.
-"""
+"""Accessibility: axe finds no violations, words tell the figure's state, and keys are enough."""
 
 from pathlib import Path
 
@@ -31,8 +29,8 @@ SEEN = """(controls) => [...document.querySelectorAll(controls)].filter((e) => {
   const { outlineStyle, outlineWidth } = getComputedStyle(e);
   return [e.outerHTML.slice(0, 80), outlineStyle !== "none" && parseFloat(outlineWidth) >= 2];
 })"""
-# tests/browser/test_scenes.py tests the pages of scenes; here are an unknown page, a refused link, a stop,
-# two embeds.
+# After the home page, glossary and story: an unknown page, a refused link, a stop of a tour, two embeds. The
+# pages of scenes are tested in tests/browser/test_scenes.py.
 PAGES = ("/", "/words", "/story", "/nowhere", "/language?progress=99", "/language?tour=3")
 PAGES += ("/embed/language", "/embed/language?controls=0")
 

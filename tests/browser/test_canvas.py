@@ -35,7 +35,10 @@ def page(kept):
 
 
 def fits(page):
-    """Wait until the field has its size, check that it fills its axes, and return the box of the axes."""
+    """Check that the field (a mark) fills its axes, once all panels are drawn in their present size.
+
+    Returns the box of the axes: left, top, right and bottom in pixels of the page.
+    """
     until(page, FITS)
     frames(page)
     painted, axes = player(page, BOXES, FIELD)
@@ -115,7 +118,7 @@ def test_what_is_held_in_motion_follows_the_window(page):
     moving = look(page, BLURRED)
     assert player(page, "p.panels.map((panel) => panel.moving)") == [True, True, True]
     let_go(page, 1.5)
-    half = len(moving) // 2  # the half above the curves, because Plotly places dashes differently
+    half = len(moving) // 2  # without the dashed curves below, because Plotly places dashes differently
     assert difference(moving[:half], look(page, BLURRED)[:half]) < SAME_BLURRED
 
 

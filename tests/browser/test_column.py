@@ -83,7 +83,7 @@ LEFT = "([x, y]) => document.elementFromPoint(x, y)?.closest('.numbers, .text')?
 
 
 def test_the_figure_leaves_with_its_column(page):
-    """The content below the figure and its column is as wide as the page, and not covered by the figure."""
+    """The figure does not cover the numbers and the text below it when the page is scrolled to them."""
     page.set_viewport_size({"width": 1440, "height": 900})
     visit(page, f"/layernorm?{SMALL_2D}")
     for part in ("numbers", "text"):

@@ -169,7 +169,11 @@ def slider(scene):
 
 
 def look(one, two):
-    """The page's CSS for all elements does not apply inside scenes, but the page's theme does."""
+    """Check that the page's CSS for all elements does not apply inside scenes.
+
+    one, two: two scenes. Their backgrounds must be the page's `--paper`, or those of the dark and the light
+    theme.
+    """
     stage = one.locator(".stage")
     assert stage.is_visible() and stage.evaluate("e => getComputedStyle(e).letterSpacing") == "normal"
     assert one.locator("#parameter-t").bounding_box()["width"] > 100

@@ -34,7 +34,10 @@ def test_a_slider_has_a_name_and_a_value(page):
 
 
 def test_letters_of_the_formula_are_sliders(page):
-    """γ and ε can be dragged in the formula, and show their values; the sliders beside the figure follow."""
+    """In the formula, γ can be dragged and shows its value; keys move γ and ε, and a double click resets γ.
+
+    The fields beside the figure follow.
+    """
     visit(page, LINK)
     letter = page.locator(".formula .symbol", has_text="γ")
     x, y = middle(page, ".formula .symbol")
@@ -148,7 +151,7 @@ def test_a_slider_that_moves_mends_its_entry(page):
 
 @pytest.mark.parametrize("link", [f"/embed/layernorm?{SMALL_2D}", "/embed/strands"])
 def test_labels_of_stages_never_overlap(page, link):
-    """They are shortened: only the name of the present stage is left, with the numbers of the others."""
+    """Where there is little room, only the present stage has its name, and the others their numbers."""
     visit(page, link)
     for width, name_count in ((1200, "labels.length"), (560, "1"), (800, "1 || names === labels.length")):
         page.set_viewport_size({"width": width, "height": 700})

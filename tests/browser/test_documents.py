@@ -90,7 +90,7 @@ def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_pag
 
 
 def test_home_is_light(page):
-    """The bytes and requests of the home page before its figure is live."""
+    """Before its figure is live, the home page makes at most 25 requests and loads at most 350 kB."""
     sizes = weighed(page)
     page.route("**/page/attend.mjs", lambda route: None)
     page.goto("/", wait_until="commit")
@@ -104,7 +104,7 @@ def test_home_is_light(page):
 
 
 def test_a_scene_is_light(new_page):
-    """The scene with the largest recipe loads few bytes; tests/browser/test_scenes.py tests the others."""
+    """The scene with the largest recipe loads at most 950 kB. (For the others see test_scenes.py.)"""
     page = new_page(first=True)
     sizes = weighed(page)
     visit(page, "/digits")

@@ -29,9 +29,9 @@ from tests.browser.hand import (
     visit,
 )
 
-SMALL = {"width": 900, "height": 640}  # where each picture of a film is drawn
-LIGHT = 60_000  # bytes, compressed, until a picture is seen
-# The script of the documentation, which pages paste.
+SMALL = {"width": 900, "height": 640}  # the viewport in which videos are recorded
+LIGHT = 60_000  # bytes, compressed, that are loaded until a picture is visible
+# The script in docs/embedding.md that pages paste to give frames their height.
 (SCRIPT,) = re.findall(
     r"## Height\n.*?```html\n(.*?)\n```", Path("docs/embedding.md").read_text("utf-8"), re.S
 )
@@ -57,7 +57,10 @@ def files(folder):
 
 @pytest.fixture
 def host(tmp_path, new_page, server):
-    """A function that opens a page of another origin with embeds of some paths, far below its top."""
+    """A function that opens a page of another origin with embeds of some paths, far below its top.
+
+    It returns the page and the frame of each embed.
+    """
     with files(tmp_path) as base:
 
         def open_host(*paths, **options):
@@ -73,6 +76,7 @@ def host(tmp_path, new_page, server):
 
 @cache
 def fetched(url):
+    """The body of a response as it is sent, and whether it is compressed."""
     asked = urllib.request.Request(url, headers={"Accept-Encoding": "br, gzip"})
     with urllib.request.urlopen(asked) as answer:
         body = answer.read()
@@ -134,7 +138,7 @@ def test_it_waits_to_be_seen_and_then_lives(host):
 
 
 def wait_for_height(page, k=0):
-    """Wait until a frame is as high as its contents."""
+    """Wait until frame k of the page is as high as its contents."""
     high = "document.body.getBoundingClientRect().height"
     waiting.until(lambda: abs(heights(page)[k] - page.frames[1 + k].evaluate(high)) <= 1)
 
@@ -224,7 +228,10 @@ WRONG_STATES = [
 
 
 def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
-    """A very long value is not repeated whole; parameters are those of the recipe that the choices need."""
+    """The message shortens a very long value.
+
+    If the state has other choices, its parameters are checked against the recipe for these choices.
+    """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
     until(frame, "p.ready")
@@ -413,7 +420,11 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
 
 
 def test_a_film_that_is_broken_off_ends(new_page):
-    """A recording ends if the reader starts the loop, if it records nothing, or if the figure is removed."""
+    """A recording ends when the reader starts the loop, or when the figure is removed.
+
+    Only the first of three recordings is saved. The second has recorded nothing, which a message says; the
+    figure of the third is removed.
+    """
     page, saved = new_page(viewport=SMALL), []
     page.on("download", lambda download: saved.append(download))
     page.add_init_script(WATCH_RECORDERS)
@@ -445,7 +456,8 @@ DEAF = """void Object.defineProperty(
   MediaRecorder.prototype, "ondataavailable", { configurable: true, set() {} });"""
 HEARING = "delete MediaRecorder.prototype.ondataavailable"
 
-# The difference between two moments of a film, in shades of 255.
+# The standard deviation of the red values (0 to 255) in the first picture of a video, and in a later one that
+# differs.
 PLAY = """async (url) => {
   const video = document.createElement("video");
   video.src = URL.createObjectURL(await (await fetch(url)).blob());

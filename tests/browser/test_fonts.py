@@ -4,8 +4,8 @@ from tests.browser.hand import TIMEOUT_MS, rest
 
 OURS = {"SourceSans3VF", "STIX Two Math"}  # the names inside the font files
 LOADED = "() => document.fonts.status === 'loaded' && [...document.fonts].some((f) => f.status === 'loaded')"
-# Mark each element whose text has a character that no earlier element has in the same style; return their
-# number.
+# Mark each element whose text has a character that no earlier element has in the same style. Returns the
+# number of different pairs of a character and a style.
 MARK = """(root) => {
   const known = new Set();
   const marked = [...document.querySelectorAll(`${root} *`)].filter((e) => {
@@ -23,7 +23,10 @@ MARK = """(root) => {
 
 
 def drawn(page, root):
-    """The typefaces in which the text of a page is drawn, the number of glyphs, and the number of styles."""
+    """The names of the typefaces in which all text inside an element is drawn, and the result of MARK.
+
+    root: a CSS selector, one word.
+    """
     count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):
@@ -44,9 +47,10 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 
 def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_under_it(page):
-    """A root sign is as wide as its formula, also if it was laid out before the typeface had loaded.
+    """All text is drawn in our typefaces, and formulas in STIX Two Math.
 
-    The same holds after words with characters that the text typeface lacks.
+    No radicand extends beyond its root sign, even if the page was laid out before the typeface had loaded, or
+    if words before it have characters that the text typeface lacks.
     """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)

@@ -46,7 +46,7 @@ def page(kept):
 
 
 def ink(page, kept):
-    """Measure the pixels of some layers of the main figure.
+    """Measure the pixels of some layers of the main figure. kept: the indices of these layers.
 
     Returns their size, and the distance of their middle from the panel's middle, both relative to the panel's
     smaller side; and whether they stay away from the panel's edge.
@@ -139,7 +139,7 @@ def test_names_never_meet_and_the_legend_is_short(page, slug):
 
 
 def test_the_legend_of_shears_map_has_one_row_on_a_small_desk(page):
-    """The map in the scene `shear` is not high there; a second row of its legend would take more of it."""
+    """In the scene `shear` the map has little height there; a second row of its legend would take more."""
     page.set_viewport_size({"width": 1024, "height": 768})
     visit(page, "/shear")
     rest(page)

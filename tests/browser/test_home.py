@@ -59,7 +59,7 @@ def scroll(page, to):
 def test_the_figure_rests_out_of_sight_and_once_its_slider_has_been_moved(kept):
     """The figure rests while it is out of sight, and for good once its slider has been moved.
 
-    A key on the slider stops the figure; a press elsewhere on it does not.
+    A key on the slider stops the figure; a click on the picture does not.
     """
     page = kept
     page.set_viewport_size(WIDE)
@@ -85,7 +85,10 @@ def tap(symbol):
 
 
 def test_the_symbols_of_the_formula_say_what_they_mean_to_the_pointer_to_a_finger_and_to_keys(new_page):
-    """Symbols explain themselves, also after the player has rewritten the formula; each is one Tab stop."""
+    """The meaning of a symbol is shown, inside the window, after a hover, a tap, or a focus by key.
+
+    This works after the player has rewritten the formula. Each meaning belongs to exactly one button.
+    """
     page = new_page(has_touch=True, viewport=NARROW)
     page.goto("/")
     living(page)
@@ -101,7 +104,7 @@ def test_the_symbols_of_the_formula_say_what_they_mean_to_the_pointer_to_a_finge
             box = note.bounding_box()
             assert box["x"] >= 0 and box["x"] + box["width"] <= NARROW["width"]
             page.mouse.move(0, 0)
-            page.keyboard.press("Escape")  # after a tap, or with the focus
+            page.keyboard.press("Escape")  # hides the meaning after a tap or a focus
             page.wait_for_function("(note) => note.hidden", arg=note.element_handle())
 
 
@@ -172,7 +175,7 @@ def test_the_tours_are_chained(page):
         page.click(".guide .on")
     expect(page.locator(f".guide .words a.onwards:has-text('{SECOND.scene.title}')")).to_be_visible()
     page.keyboard.press("p")
-    page.keyboard.press("PageDown")  # a click on the link, and the next figure is as large
+    page.keyboard.press("PageDown")  # follows the link, and the next scene is presented too
     until(page, f"p.slug === '{SECOND.scene.slug}' && p.ready && p.tour.current === 0")
     expect(page.locator(".presenting .guide")).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0, "once: whoever opens a page does not present"
@@ -181,10 +184,10 @@ def test_the_tours_are_chained(page):
 def test_the_search_leads_to_a_word_and_to_an_answer(page):
     page.goto("/words")
     page.get_by_role("button", name="Search").click()
-    page.wait_for_selector("dialog input:focus")  # it comes when it is asked for
+    page.wait_for_selector("dialog input:focus")  # the dialog is loaded now
     page.keyboard.type("softmax")
     page.wait_for_selector(".found a[href$='/words#softmax']")
-    page.keyboard.press("Escape")  # at once, though something is typed
+    page.keyboard.press("Escape")  # one press closes it, though something is typed
     page.wait_for_selector("dialog", state="detached")
     page.get_by_role("button", name="Search").click()
     page.wait_for_selector("dialog input:focus")

@@ -8,8 +8,8 @@ from tests.browser.hand import SMALL_3D, frames, player, rest, until, visit
 
 DESK, TELEPHONE, LYING = (1024, 768), (390, 844), (844, 390)
 FRAMES = [(640, 420), (720, 720)]  # sizes that hosts give to frames; the second is that of our own snippet
-LEAST = 220  # pixels of a picture that can be read
-FINGER = 40  # pixels
+LEAST = 220  # pixels: the height of a legible figure
+FINGER = 40  # pixels: the least width and height of a control
 
 
 def resize(page, size):
@@ -168,14 +168,15 @@ def test_a_long_title_stays_in_its_panel(kept):
     assert caption.evaluate("(caption) => caption.scrollWidth <= caption.clientWidth")
 
 
+# The height and width of what the page contains, and the height of the main figure.
 SHARE = """() => {
   const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
   return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
 }"""
 
 
-# Other embeds, put into the page of an embed: the space around their bodies, and the share of the main
-# figure.
+# Put the bodies of other embeds into the page of an embed, one at a time. Returns for each its slug, its
+# document without the body, and the result of SHARE.
 SERVED = f"""async (slugs) => {{
   const found = [];
   for (const slug of slugs) {{
@@ -192,7 +193,7 @@ SERVED = f"""async (slugs) => {{
 
 
 def fits(share, size):
-    """Whether nothing scrolls in a frame, and its main figure is legible."""
+    """Whether nothing scrolls in a frame of this size, and its main figure is legible. share: from SHARE."""
     tall, wide, hero = share
     return tall <= size[1] and wide <= size[0] and hero >= LEAST
 
@@ -223,9 +224,10 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click on a drop, or a key, plays the training from before the drop to after it, following a point.
+    """A click on a drop of the loss plays the training through the drop.
 
-    The click works also while Plotly draws. The point is one that turns during the drop.
+    It also selects the point or the stage to show. The click works even while Plotly draws, and Enter on the
+    drop's button does the same.
     """
     page = kept
     visit(page, "/spiral?progress=1")

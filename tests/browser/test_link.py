@@ -87,7 +87,10 @@ def test_defaults_are_not_written(page):
 
 
 def test_what_the_hand_has_not_moved_follows_the_choice(page):
-    """A reader's own vectors are not shifted by the default mean of another cloud."""
+    """After a choice, parameters that the reader has not set take the defaults of the new recipe.
+
+    Those that the reader has set keep their values.
+    """
     visit(page, f"/layernorm?{SMALL_2D}&gamma1=1.5")
     assert player(page, "(await p.choose({ points: 'worked' }), [p.params.mean, p.params.gamma1])") == [
         0,

@@ -110,7 +110,7 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
     assert says("fig.follow, fig.progress, fig.camera") == "(7, 4.0, [1.0, 1.0, 1.0])"
     figure.scroll_into_view_if_needed()
     drag(page, middle(page, "[data-slug=layernorm] .view .figure"), (80, 0))
-    eye = lambda: json.loads(says("fig.camera"))[:3]  # noqa: E731  told while it turns, too
+    eye = lambda: json.loads(says("fig.camera"))[:3]  # noqa: E731  also while it turns
     until(lambda: abs(eye()[0] - 1) > 0.05 and eye() == pytest.approx(figure.evaluate(EYE), abs=1e-3))
 
     page.wait_for_selector(LIVING.format("model"))
@@ -129,7 +129,10 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 
 
 def saved(page, folder):
-    """A notebook saved by JupyterLab is a page with the pictures of its figures, without a network."""
+    """Save the notebook in JupyterLab, and check the page that nbconvert makes of it.
+
+    Without a network, the page must show the pictures of both figures.
+    """
     import nbformat
 
     page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
@@ -153,7 +156,7 @@ def test_a_notebook_that_nbconvert_runs_is_a_page_with_pictures(browser, tmp_pat
 
 
 def as_page(book, browser, folder):
-    """Width and alternative text of the pictures in nbconvert's page of a notebook, without a network."""
+    """Make a page of a notebook by nbconvert, open it without a network, and return its `pictures`."""
     from nbconvert import HTMLExporter
 
     html, _ = HTMLExporter().from_notebook_node(book)
@@ -167,6 +170,6 @@ def as_page(book, browser, folder):
 
 
 def pictures(page):
-    """Width and alternative text of each visible picture."""
+    """Width and alternative text of each visible picture of a figure."""
     seen = "(all) => all.filter((e) => e.checkVisibility()).map((e) => [e.naturalWidth, e.alt])"
     return [tuple(each) for each in page.eval_on_selector_all("img[class^=normscape]", seen)]

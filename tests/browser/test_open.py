@@ -19,7 +19,10 @@ PLACE = """(() => { const [panel] = p.panels, { left, top } = panel.gd.getBoundi
 
 @pytest.fixture
 def opened(new_page):
-    """Open the scene; the pages to which its marks link are not requested from the server."""
+    """Open the scene `unselectable`; returns its page, and a list of the addresses that its marks open.
+
+    The test itself answers the requests for these addresses.
+    """
     page, asked = new_page(), []
     page.route("**/select?**", lambda route: (asked.append(route.request.url), route.fulfill(body="keys")))
     visit(page, "/unselectable")

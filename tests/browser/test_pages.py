@@ -197,7 +197,7 @@ def test_what_a_wide_table_is_of_can_be_read_on_a_telephone(page):
 
 @pytest.mark.parametrize("link", ["/digits", "/embed/digits"])
 def test_the_picture_of_a_point_covers_nothing_of_the_figure(page, link):
-    """The picture of the followed digit covers no part of the figure, for any camera position."""
+    """The picture of the followed digit is below the figure, in windows of three sizes."""
     visit(page, link)
     for width, height in ((1280, 800), (1024, 768), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})

@@ -48,7 +48,7 @@ STATES = {
     "rmsnorm": ("/rmsnorm", SMALL_3D, {"q": 2.5}, 2.8),
     "wider axes": ("/surface", "slice=fold", {"t": 1.9}, 1.4),
 }
-OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # also compared as the public path first draws them
+OPENED = ("layernorm", "layernorm d=4", "rmsnorm")  # also opened by the public path and compared
 
 
 @pytest.fixture
@@ -142,7 +142,10 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 
 
 def let_go(page, progress):
-    """Release the figure, so that it settles by the public path; hide counts, which appear only at rest."""
+    """Release the figure at a progress, and wait until it has settled, that is, is drawn by the public path.
+
+    Labels that count coinciding points are left out, because they appear only at rest.
+    """
     player(page, UNCOUNTED)
     player(page, "p.pointerDown = false")
     player(page, "p.seek(value)", progress)
@@ -154,7 +157,7 @@ def let_go(page, progress):
 def test_in_motion_the_buffers_draw_what_plotly_draws(page, name):
     path, query, state, progress = STATES[name]
     visit(page, f"{path}?{query}&progress=0")
-    rest(page)  # its legend has its room
+    rest(page)  # until room for the legend is reserved
     move(page, state, progress)
     moving = look(page)
     assert player(page, "p.panels.every((panel) => panel.fast && panel.gd.classList.contains('moving'))")

@@ -1,6 +1,4 @@
-"""The player: its interface for other scripts, no requests while it moves, a camera that readers control, a
-figure at rest that shows the right state.
-"""
+"""The player: its interface for scripts, requests, the camera, figures at rest, the tour, the opening."""
 
 import json
 import re
@@ -52,7 +50,7 @@ HELD = """await (async () => {
   return [Array.from(points), x.flatMap((_, i) => [x[i], y[i], z[i]])];
 })()"""
 
-# The position on the screen of point i of the pickable layer.
+# For each point of the pickable layer: x and y on the screen, in pixels of the window, and its depth.
 PROJECTED = """(() => {
   const panel = p.panels[0], scene = panel.scene, { view, projection, model } = scene.glplot.cameraParams;
   const l = p.recipe.views[0].layers.findIndex((layer) => layer.hand?.kind === 'follow');
@@ -66,7 +64,7 @@ PROJECTED = """(() => {
   });
 })()"""
 
-# Hold back the recipe of a stop until the test releases it.
+# Hold back recipes, except those with d=2, until the test releases them.
 HELD_UP = """async (url, ...all) => {
   const another = String(url).includes("/recipe/") && !String(url).includes("d=2");
   if (another) await new Promise((go) => { window.letGo = go; });
@@ -262,7 +260,7 @@ STILL = """async (patience) => {
 }"""
 
 
-# The distance that the camera drifts in `time` milliseconds without input.
+# The largest change of an entry of the camera's matrix within `time` milliseconds.
 SWAY = """async (time) => {
   const { view } = normscape.players[0].panels[0].scene.camera;
   const first = [...view.computedMatrix], end = performance.now() + time;
@@ -507,7 +505,7 @@ def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
 
 @pytest.mark.parametrize("act", ["wheel", "Tab", "Enter", "click"])
 def test_any_action_at_the_play_button_pauses_the_opening(new_page, act):
-    """A click or Enter there pauses and does not start it again; the wheel and the Tab key pause as well."""
+    """A click, Enter, Tab or the wheel at the play button pauses the opening, and does not restart it."""
     page = new_page()
     strange(page)
     page.goto("/fold")

@@ -32,14 +32,14 @@ SHOWN = (
 
 IDS = "(all) => all.filter((e) => e.checkVisibility()).map((e) => e.id)"
 
-# The result of the request for full screen.
+# Record in `turned` whether the browser enters full screen, or refuses it.
 TURNED = """window.turned = "";
 for (const kind of ["fullscreenchange", "fullscreenerror"])
   document.addEventListener(kind, () => { window.turned ||= kind; }, { once: true });"""
 
 
 def test_on_a_large_screen_the_texts_of_the_figure_grow_with_those_around_it(page):
-    """A presentation enlarges them; afterwards they are as before."""
+    """A presentation enlarges the texts of the figure; afterwards they have their size again."""
     fonts = "p.panels.map(({ gd }) => gd.layout.xaxis.tickfont.size)"
     page.set_viewport_size({"width": 1920, "height": 1080})
     visit(page, "/fold")
@@ -101,7 +101,7 @@ def test_on_a_wide_screen_a_table_stands_under_the_card_and_leaves_the_pictures_
 
 
 def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
-    """At the last stop of the scene “model”, whose text speaks of the table."""
+    """This is tested at the last stop of the scene “model”, whose text speaks of the table."""
     stops = scenes()["model"].text.tour
     page.set_viewport_size({"width": 1024, "height": 768})
     present(page, f"/model?recording=trained&norm=9&progress=1&tour={len(stops)}")
@@ -149,7 +149,7 @@ def test_back_at_the_first_stop_leads_to_the_last_one_of_the_scene_before(new_pa
     page.close()
 
 
-# The laser's key, released at once; between two messages of the test it could count as held.
+# Press and release the laser's key at once. In two calls from the test, the key could count as held.
 TAP = """for (const kind of ["keydown", "keyup"])
   document.body.dispatchEvent(new KeyboardEvent(kind, { key: "l", bubbles: true }));"""
 

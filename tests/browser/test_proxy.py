@@ -69,7 +69,7 @@ def proxy(behind):
 
 
 def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
-    """The proxy strips the path: gallery, scene, choice, menu, and the way back."""
+    """Gallery, scene, choice, menu and the way home work behind a proxy that strips the sub-path."""
     own = {"NORMSCAPE_PREFIX": PREFIX, "TRUSTED_PROXIES": "1"}
     with serving(tmp_path, **own) as (base, *_), proxy(base) as outside:
         page = new_page(known=outside)
@@ -91,7 +91,7 @@ def test_a_scene_through_a_proxy_on_a_sub_path(new_page, tmp_path):
 
 @pytest.mark.skipif(PROGRAM is None, reason=WITHOUT)
 def test_embeds_need_no_login_where_pages_do(new_page, tmp_path):
-    """Behind the recipe of docs/deployment.md, in HTTP: two figures, and another choice."""
+    """Two embeds and a choice load without a login, behind the documented nginx (without TLS)."""
     with department(tmp_path, tls=False, HOSTS="") as (port, _):
         site, statuses = f"http://127.0.0.1:{port}", {}
         page = new_page(known=site)

@@ -7,7 +7,7 @@ from learning.recording.recording import Recording
 from tests.browser.hand import player, rest, visit
 from tests.learning.recording.norms import norm
 
-# the place in the uppermost strip of the point of index `value` of the norms of attention
+# The position on the screen, in the uppermost strip, of point `value` of the norms of attention.
 PLACE = """(() => { const panel = p.panels[1], { left, top } = panel.gd.getBoundingClientRect();
   const at = p.at['attention 0'], [x, y] = panel.pixel(at[2 * value], at[2 * value + 1]);
   return [left + x, top + y]; })()"""

@@ -21,9 +21,9 @@ STACKED = """[...document.querySelectorAll(".views .figure, .scrubber")].map((e)
 LAPTOP, DESK, TELEPHONE = [
     {"width": width, "height": height} for width, height in ((1440, 900), (1024, 768), (390, 844))
 ]
-# Scenes whose main figure is measured in pixels: 3D and 2D views, alone and beside others. For all scenes it
-# is computed in tests/components/language/test_framing.py. The least share of the panel's smaller side: for a
-# sphere with a cloud around it, and for anything else.
+# Scenes whose main figure is measured in pixels: 3D and 2D views, alone and beside others. (For all scenes it
+# is computed in tests/test_scenes.py.) The value is the least share of the panel's smaller side that the
+# sphere, circle, or else the whole content must span. It is lower for a sphere with a cloud around it.
 DRAWN = {"layernorm": 0.4, "fold": 0.6, "shear": 0.6, "norms": 0.6, "heads": 0.6}
 MOST = 5  # controls that are visible at the start, outside of folded parts
 OPEN = """[...new Set([...document.querySelectorAll(".controls :is(.slider, .choice)")]
@@ -114,7 +114,7 @@ def page(kept):
 
 @pytest.fixture
 def opened(page, scene):
-    """The page of a scene as the previous test has left it, without automatic motion."""
+    """The scene's page, with reduced motion. Later tests of the scene get it as the test before left it."""
     if new := page.evaluate("window.openedForScene") != scene.slug:  # left by tests of other files
         page.evaluate("document.body.replaceChildren()")  # remove the previous scene
         page.set_viewport_size(LAPTOP)

@@ -27,7 +27,7 @@ SHOWS = """([part, progress]) => {
 
 
 def shows(page, part, block):
-    """Scroll to a paragraph, and wait until its figure shows its state."""
+    """Scroll to a paragraph (`block`) of a part, and wait until the figure shows its state."""
     page.evaluate(READ, [part, block])
     progress = float(story().parts[part].blocks[block].state["progress"])
     page.wait_for_function(SHOWS, arg=[part, progress], timeout=TIMEOUT_MS, polling=POLL_MS)
@@ -55,7 +55,10 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
 
 
 def kinds():
-    """The first part of the story with each kind of figure, that is, dimensions of the figure's views."""
+    """The first part of the story for each kind of figure, as pairs (number from 0, part).
+
+    Figures are of the same kind if their views have the same dimensions.
+    """
     found = {}
     for k, part in enumerate(story().parts):
         views = state_of(scenes()[part.slug], {}).recipe.views

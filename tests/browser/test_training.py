@@ -37,12 +37,13 @@ def order(page, **numbers):
 
 
 def words(page, pattern):
+    """Wait until the training's message matches a pattern, and return the message."""
     page.locator("#train-words", has_text=re.compile(pattern)).wait_for()
     return page.inner_text("#train-words")
 
 
 def counted(page):
-    """Count the pictures of the training that the player receives."""
+    """From now on, count in `p.shown` the pictures of the training that the player receives."""
     player(
         page,
         "(p.shown = 0, p.showTraining = ((show) => (film) => { p.shown += 1; show.call(p, film); })"
@@ -51,7 +52,7 @@ def counted(page):
 
 
 def overheard(page):
-    """Collect the training's messages in `p.said`, because messages of a quick training vanish too soon."""
+    """From now on, collect the training's messages in `p.said`, because some messages vanish soon."""
     observed = "{ childList: true, characterData: true, subtree: true }"
     keep = "p.said.push(document.querySelector('#train-words')?.textContent)"
     training = "document.querySelector('.training')"
@@ -59,8 +60,9 @@ def overheard(page):
 
 
 def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
-    """A training updates the picture and ends as a link; it is stopped, so that it lasts for several
-    pictures.
+    """A training updates the picture, and its result has a link.
+
+    The training is long, and is stopped after several pictures.
     """
     page = new_page(**NARROW)
     visit(page, START)
@@ -94,7 +96,10 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
 
 
 def test_attention_trains_too_and_its_network_fits_into_a_link(page):
-    """Attention can be trained too, and its network fits into a link; before, keys select a shipped seed."""
+    """Attention can be trained too, and its network fits into a link.
+
+    Before the training, a number typed into the field selects a shipped seed.
+    """
     visit(page, "/majority")
     assert page.get_attribute("#choice-seed", "max") == "9"
     page.fill("#choice-seed", "3")

@@ -78,9 +78,10 @@ def counting() -> None:
 
 
 def falling() -> None:
-    """Write the table "majority_falling": trainings with the steps, data and learning rate of brody2023.
+    """Write the table "majority_falling": trainings with the data and the number of steps of brody2023.
 
-    The learning rate falls during training. Writes no films. Takes about ten minutes on one core.
+    The learning rate starts as in brody2023, and falls to 0. Writes no films. Takes about ten minutes on one
+    core.
     """
     rows: list[dict[str, Any]] = []
     data, options = (

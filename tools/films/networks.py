@@ -73,7 +73,7 @@ def digit_network(middle: str, depth: int, last: int) -> Network:
 
 
 def digits_table() -> None:
-    """Write the table "digits": test accuracy by activation or norm, depth and width of the last layer.
+    """Write the table "digits": test accuracy by activation or norm, depth, and last hidden layer's width.
 
     Also writes a film (weights at checkpoints of training) of one network, the best of four seeds.
     """

@@ -18,9 +18,10 @@ LAYER, LATER = 15, 11  # number of the norm's layer, and of a token that represe
 
 
 def outlier() -> None:
-    """Write the file "outlier": for each of TEXTS paragraphs, the norm's inputs for two of its tokens.
+    """Write the file "outlier": for each of TEXTS paragraphs, a norm's inputs for two tokens.
 
-    These are the first token and token number LATER. The norm is the one before attention in layer LAYER.
+    These are the paragraph's first token and token number LATER. The norm is the one before attention in
+    layer LAYER.
     """
     source = MODELS["smollm2"]
     with source.with_tokenizer() as place:

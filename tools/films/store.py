@@ -18,7 +18,8 @@ from learning.shipped import FOLDER
 def stored(film: Film, data: DataSet, *, half: bool) -> Film:
     """The film with its weights rounded as in a file, and its loss and accuracy measured anew on `data`.
 
-    They are measured with the rounded weights. half: round to half precision instead of single precision.
+    They are measured with the rounded weights; test accuracies are dropped. half: round to half precision
+    instead of single precision.
     """
     network, weights = (
         film.network,
@@ -62,6 +63,6 @@ def write_model(name: str, shape: Shape, weights: Mapping[str, np.ndarray], abou
 
 
 def write_table(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write a table as JSON with one row per line, so that diffs are readable."""
+    """Write a table to films/NAME.json, with one row per line, so that diffs are readable."""
     text = ",\n".join(json.dumps(row) for row in rows)
     (FOLDER / f"{name}.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")

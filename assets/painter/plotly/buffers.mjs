@@ -138,7 +138,7 @@ function makeIndexed(mesh) {
   return cells;
 }
 
-/** Draw a mesh without indices again, as Plotly does. @param {Plotly} mesh */
+/** Make a mesh draw without indices again, as Plotly does. @param {Plotly} mesh */
 export function makeUnindexed(mesh) {
   mesh.gl.deleteBuffer(indexBuffers.get(mesh) ?? null);
   indexBuffers.delete(mesh);

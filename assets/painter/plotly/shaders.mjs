@@ -52,7 +52,8 @@ export function compileLazily(gl) {
   /** @type {WeakSet<object>} shaders and programs that are not deleted */ const alive = new WeakSet();
   /** @type {WeakMap<WebGLProgram, number>} */ const attributeCounts = new WeakMap();
 
-  /** Return the program, linked. @param {WebGLProgram} program */
+  /** Compile and link a program, unless this has been done; return it. Throws if linking fails. @param
+   * {WebGLProgram} program */
   function linked(program) {
     if (!waiting.delete(program)) return program;
     for (const shader of shaders.get(program) ?? [])

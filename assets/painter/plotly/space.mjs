@@ -37,7 +37,7 @@ import { compileLazily } from "./shaders.mjs";
 import { cacheUniforms } from "./uniforms.mjs";
 
 const UP = [0, 0, 1];
-const MAX_CLICK_DELAY_MS = 500; // after a tap, at most, until Plotly reports it as a click
+const MAX_CLICK_DELAY_MS = 500; // a click that Plotly reports later than this after a tap is ignored
 const MIN_PRINT_RATIO = 2; // pixels of a printed picture per CSS pixel, at least
 
 /** Raised when the browser cannot create a WebGL context. */

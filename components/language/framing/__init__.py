@@ -13,7 +13,8 @@ Axes can also change at a stage (`View.zooms`), in all 3D views and in 2D views 
 the points of the stage need more room, narrow if these points are close together, and are centred on them. In
 views with `reaching` the axes also widen when a slider moves points out (`View.wider`).
 
-Guides, which are axes and planes drawn around the subject, are ignored: they need not fit.
+Guides, which are axes and planes drawn around the subject, do not affect the ranges. Where possible, they
+are shortened to end inside the picture.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def _placed(view: View, center: Array, half: Array) -> View:
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """Copies of the views with zooms: `View.zooms` follow the stages, and `View.wider` follow sliders.
 
-    Views in 3D that have zooms already keep these; all others have the same scale at each stage.
+    3D views that have zooms already keep these; at each stage, all other 3D views have the same scale. Of the
+    2D views, only those with `reaching` get zooms.
     """
     spaces = [view for view in views if view.dims == 3 and not view.zooms]
     planes = [[view] for view in views if view.dims == 2 and view.reaching]

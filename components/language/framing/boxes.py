@@ -83,7 +83,10 @@ def _on_paper(points: Array, center: Array, half: float) -> Array:
 
 
 def _middle(points: Array, half: float) -> Array:
-    """The centre (3,) of a cube with sides 2 · `half`, such that the points are centred in its picture."""
+    """The centre (3,) of a cube with sides 2 · `half`, such that the points are centred in its picture.
+
+    The points and the centre are in camera coordinates, as in `_on_paper`.
+    """
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
         here = _on_paper(points, center, half)
@@ -95,8 +98,7 @@ def _half_for(points: Array, fraction: float) -> float:
     """Half the side of a cube around the points, such that they take the share `fraction` of its picture.
 
     The picture is the cube's perspective projection, as in `_on_paper`. The share is that of the points'
-    width or height, whichever is larger, in the side of the picture.
-    The result is 1 if all points coincide.
+    width or height, whichever is larger, in the side of the picture. The result is 1 if all points coincide.
     """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):
         return 1.0

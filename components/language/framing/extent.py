@@ -52,7 +52,7 @@ class ViewExtent:
     def spheres(self) -> list[Array]:
         """For each sphere or circle of the view, an array of its outermost points.
 
-        If the view has none, the list contains only the property `first`.
+        If the view has none, the list contains only the array `first`.
         """
         return [points for mark in self.marks if len(points := self._sphere(mark))] or [self.first]
 
@@ -82,10 +82,11 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """Yield the outermost visible points in several states: as the scene opens, then at each stage.
+        """Yield the outermost visible points in several states, one array for each state.
 
-        Then also with each slider at its two ends, at the first, the opening and the last stage, unless the
-        view is `reaching`: its axes adapt to sliders.
+        The states are: as the scene opens; each stage; then, for each slider at each of its two ends, the
+        first stage, the opening progress and the last stage. For a `reaching` view no sliders are moved,
+        because its axes adapt to them.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():

@@ -17,12 +17,12 @@ Array = np.ndarray
 # largest distances from the centre of the panel, relative to half its side
 MAX_LABEL_RADIUS = 0.89  # for labels at the ends of guides
 MAX_GUIDE_RADIUS = 0.95  # for the ends of guides
-# the same, upwards in 3D: Plotly writes a label above its point, up to 26 pixels, and these must be in the
-# panel and free of the line's end
+# the same, upwards in 3D: Plotly writes a label up to 26 pixels above its point, and the label must be inside
+# the panel and must not overlap the end of the line
 MAX_LABEL_TOP = 0.82
 MAX_LINE_TOP = 0.87
 SHORTENING_STEPS = 40
-SHORTENING_TOLERANCE = 0.01  # by which a shortened guide may exceed these distances
+SHORTENING_TOLERANCE = 0.01  # share by which a shortened guide may exceed these distances
 MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
 
 
@@ -31,7 +31,7 @@ class GuideShortener:
 
     A guide whose class has a field for its size (`Mark.own_size`) is replaced by a smaller one. The size of
     any other guide depends on the points of the cloud that it draws, so these points are pulled towards the
-    origin. If a mark that is not a guide draws the same cloud, the guide stays as it is.
+    origin; but if a mark that is not a guide draws the same cloud, such a guide stays as it is.
     """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:

@@ -90,7 +90,7 @@ class ShownPoints:
 
 
 def _finite(points: Array, some: Array | None = None) -> Array:
-    """The points that contain neither NaN nor ±∞. some: the indices of the points to keep; None for all."""
+    """The points that contain neither NaN nor ±∞. some: the indices of the points to test; None for all."""
     points = points if some is None else points[some]
     finite = np.isfinite(points)
     return points if finite.all() else points[finite.all(-1)]

@@ -1,4 +1,4 @@
-"""Zooms of a view's axes at stages (`View.zooms`) and at the ends of sliders (`View.wider`).
+"""Compute zooms of a view's axes: at stages (`View.zooms`), and at values of sliders (`View.wider`).
 
 A zoom is a factor by which the axes become longer, and an offset of their centre along each axis. With a
 factor above 1 the picture shows a larger region.
@@ -64,10 +64,11 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """The zooms that follow sliders: one `Wider` for each slider that moves points out of the view.
+    """The zooms that follow sliders: a `Wider` for each slider that needs one, then one for each pair.
 
-    Then one for each pair in `View.together`. Offsets of zooms that apply at once add up, so those of the two
-    sliders are subtracted from the pair's.
+    The pairs are those in `View.together`. A slider needs one if it moves points out of the view or, in a
+    view with `View.between`, close together. Offsets of zooms that apply at once add up, so the offsets of
+    the two sliders are subtracted from those of their pair.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)

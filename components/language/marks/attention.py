@@ -94,7 +94,8 @@ class Support(AboutQuery, Stroke):
 
     All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
     of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key a
-    higher score than all others. If there is no such query, the line shrinks to that key.
+    higher score than all others. If there is no such query, the line shrinks to that key. radius: half the
+    length of the line, or the radius of the disc.
     """
 
     radius: float

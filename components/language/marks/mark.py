@@ -89,7 +89,7 @@ class Mark:
 
     # The effect of a mark on the ranges of a view's axes (`components.language.framing`).
     counts_for_axes: ClassVar[CountsForAxes] = "whole"
-    spherical: ClassVar[bool] = False  # with the role of a sphere or circle, it stays large in the panel
+    spherical: ClassVar[bool] = False  # if its role is in `SPHERE_ROLES`, framing keeps it large
     moves_axes: ClassVar[bool] = False  # the axes of a `reaching` view follow it when a slider moves it out
     framed_by_cloud: ClassVar[bool] = False  # the axes need to hold only the points of its cloud
     keeps_way: ClassVar[bool] = False  # it also shows its points at earlier stages, as a trail does
@@ -157,7 +157,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke(Mark):
-    """The base class of marks drawn as lines. size: the width of the lines. dash: a key of DASHES."""
+    """The base class of marks drawn as lines. size: twice their width in pixels. dash: a key of DASHES."""
 
     size: float = 4.0
     dash: str = "solid"

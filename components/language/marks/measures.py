@@ -52,7 +52,7 @@ class Profile(Selecting, Stroke):
 class Threshold(Stroke):
     """A vertical line at the value of the display coordinate that best separates two classes of points.
 
-    classes: the class of each point. span: the lower and the upper end of the line.
+    classes: the class of each point, 0 or 1. span: the lower and the upper end of the line.
     """
 
     span: tuple[float, float]

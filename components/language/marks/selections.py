@@ -136,10 +136,10 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """The entries of the array `every` that belong to selected points; it has one entry for each point.
+    """The entries of `every` that belong to selected points. every: an array with one entry for each point.
 
-    If the number of selected points can change, the result keeps the size of `every`, and all other entries
-    are NaN.
+    If the number of selected points can change, the result keeps the size of `every`, and the entries of the
+    other points are NaN.
     """
     shown = indices(only, cloud, at)
     if not isinstance(only, PropertySelection):

@@ -151,7 +151,7 @@ def frame(d: int) -> Array:
 
 
 def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """3D view of the residual stream, of what attention reads, and of the hyperplane Σx = 0; its clouds."""
+    """3D view of the residual stream, what attention reads, and the hyperplane Σx = 0; and its clouds."""
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
     gamma, beta = block_weights["ln_1.weight"], block_weights["ln_1.bias"]

@@ -53,7 +53,7 @@ def build(choices: Choices) -> Recipe:
 def curve(others: dict[str, Pointwise]) -> list[Part]:
     """Clouds and marks of the curves of u_ε and of the functions `others`.
 
-    There are dashed lines at ±1, and the tangent of u_ε at 0, drawn up to (√ε, 1).
+    They include dashed lines at ±1, and the tangent of u_ε at 0, drawn from (−√ε, −1) to (√ε, 1).
     """
     ends, late = np.array([[-1.0], [1]]), Look(place=rooted("eps"), fade=[0, 1])
     text, label = "tangent at 0, slope 1/√ε", ["(√ε, 1)"]

@@ -341,7 +341,7 @@ def reach_of(stream: Cloud, branch: Cloud) -> float:
     """The largest coordinate in the picture, in absolute value, of stream and branch; at least MIN_REACH.
 
     It is taken with the default sliders, over all stages but the last. The lengths of axes and arrowheads,
-    and the height of letters above their points, are in proportion to it. The view is framed by its contents.
+    and the height of letters above their points, are in proportion to it. It does not set the view's ranges.
     """
     values = {"scale": 1.0, "mean": 0.0, "last": 0.0}
     each = [*stream.stages(values)[:LAST], *branch.stages(values)[:LAST]]

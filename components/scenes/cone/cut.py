@@ -31,7 +31,7 @@ from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, 
 from geometry.pipeline import Step
 
 SIDE = 90  # points of the field along one side
-STEEP = 0.01  # the score at and above which a colour is fully saturated
+STEEP = 0.01  # the absolute score at and above which a colour is fully saturated
 ANGLES = np.arange(0.0, 181.0)  # degrees at which cosines are exact; between them, they are interpolated
 
 
@@ -192,7 +192,7 @@ def scored_sheet() -> Part:
 
 
 def sheet_edge() -> Part:
-    """The edge of the sheet, which names of marks do not cross, as they do not cross any line."""
+    """The edge of the sheet as a line, so that no title of a mark is placed across it."""
     edge = sheet_grid()[-AROUND:]
     return draw("edge", Line, "axis", SHOW, edge, steps=NORM.steps, size=1.5, opacity=0.5)
 

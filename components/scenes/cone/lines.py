@@ -23,7 +23,7 @@ from components.scenes.scenery import Look, Part, draw, split, square
 from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, Product, clouds
 from geometry.pipeline import Step
 
-HANDS = 0.8  # coordinates of the handles on the sheet: even the corners (0.8, 0.8) are inside its edge
+HANDS = 0.8  # largest coordinate of a handle on the sheet: even the corner (0.8, 0.8) is inside its edge
 
 
 def lines() -> Recipe:
@@ -119,7 +119,7 @@ def lines_in_space() -> list[Part]:
 
 
 def great_circle_plane() -> Part:
-    """The plane through the origin and the straight line, drawn as the great circle where the line lands."""
+    """The plane through the origin and the straight line, drawn as its great circle on the unit sphere."""
     height = Affine(Entries([[HEIGHT, 0, 0]], {"a": [[0, 0, -1.0]]}))
     return plane_cloud((height,)), Rim("plane", "input", SHOW, radius=1.0, size=2, dash="dot", opacity=0.7)
 
@@ -134,7 +134,7 @@ def half_great_circle() -> Part:
 
 
 def far_ends() -> Part:
-    """The two ends of `half_great_circle`: the limits of the norm as a point of the line goes to infinity."""
+    """The two ends of `half_great_circle`: the limits of x/‖x‖ as x goes to infinity along the line."""
     return draw("far ends", Points, "input", SHOW, np.array([[0.0, -1, 0], [0, 1, 0]]), size=7)
 
 
@@ -142,7 +142,7 @@ def far_ends() -> Part:
 
 
 def lines_on_sheet() -> list[Part]:
-    """The edge of the sheet, the two lines before the norm, and a handle on each."""
+    """The edge of the sheet, the two lines before the norm, and a handle on each line."""
     start, edge = rows(np.eye(2, 3), stage=0), clouds.circle(96, *RADIUS * np.eye(3)[:2])
     held = Affine(np.zeros((3, 1)), Entries([0, 0, HEIGHT], {"a": [1.0, 0, 0], "s": [0, 1.0, 0]}))
     kink = Affine(np.zeros((3, 1)), Entries([0, 0, HEIGHT], {"u": [1.0, 0, 0], "v": [0, 1.0, 0]}))

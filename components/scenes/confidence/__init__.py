@@ -1,6 +1,7 @@
 """The norm before the output layer W bounds the largest probability of the softmax.
 
-Without the norm, a larger x gives larger logits. With it, adding a vector that W maps to 0 shrinks them all.
+Without the norm, a larger x gives larger logits. With it, they do not depend on the length of x, and a large
+component of x that W maps to 0 makes all of them small.
 """
 
 from components.language.scene import Scene

@@ -93,7 +93,7 @@ def norm() -> Step:
 
 
 def head() -> tuple[Step, ...]:
-    """⊙ γ, W, the factor of the slider `w`, and softmax: the probabilities of three classes."""
+    """Steps from z to the probabilities of three classes: ⊙ γ, W, the factor of the slider `w`, softmax."""
     return GAIN, Affine(CLASSES), scaled(D, "w"), Softmax()
 
 

@@ -35,7 +35,7 @@ NORM_LOOKS = {  # the role and dash of the curves
     "none": ("series-4", "dot"),
 }
 MAX_DEPTH, TOKENS, SEED = 12, 6, 1
-# sizes of the branches at which the frame has room for the tokens
+# sizes of the branches at which the axes are fitted to the tokens
 FRAMED_GAINS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.2, 1.4, 1.6, 1.8, 1.9, 1.95)
 TRACK_POINTS = 39  # sizes of the branches, 0.05 apart
 FIRST_BLOCKS = 3  # blocks at the opening: the stream has begun to leave the sphere, which is still large
@@ -149,7 +149,7 @@ def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
     """View of the tokens' paths through the blocks, and its clouds.
 
     It shows the vectors that the branches read if the norm comes before them, and a sphere of radius 2 for
-    LayerNorm.
+    LayerNorm and post-LN. reach: the length of each drawn axis.
     """
     show = rows(SHOW)
     guides, lines = split(

@@ -79,9 +79,9 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """Positions of the numerals at each checkpoint: in the direction of the mean of each digit's points.
+    """Positions (T, 3, 10) of the numerals at T checkpoints: in the direction of each digit's mean point.
 
-    The network's image of a mean picture would not serve, as it can be nearer to another digit.
+    The network's image of a digit's mean picture would not serve, as it can be nearer to another digit.
     """
     last = [digits.stages({"step": step})[-1] for step in film.steps]
     means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]

@@ -1,8 +1,8 @@
 """Recipe of the scene `drift`: the vectors of sixteen letters as a window slides over a text.
 
 The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three. The small
-picture shows the height over this hyperplane against the direction in it in which the letters are farthest
-apart.
+picture shows the height over this hyperplane against the direction within it in which the letters spread
+most.
 """
 
 from collections.abc import Mapping, Sequence
@@ -122,9 +122,10 @@ def pick(k: int) -> Row:
 class Slid:
     """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
-    stream: the residual stream (steps, letters, d). reads: the same as attention reads it, after the
-    layer's norm, or only its gain and shift. spreads: for each of PART_LABELS, the root mean square distance
-    of the vectors of many letters from their mean. gamma, beta: the gain and shift.
+    stream: the residual stream (steps, letters, d). reads: the vectors that attention reads: the stream after
+    the layer's norm, or in models without a norm, after only a gain and a shift. spreads: for each of
+    PART_LABELS, the root mean square distance of the vectors of many letters from their mean. gamma, beta:
+    the gain and shift.
     """
 
     stream: Array
@@ -140,6 +141,7 @@ class Slid:
 
     @property
     def looks(self) -> list[Array]:
+        """The vectors in the order of PART_LABELS; the centred ones have three coordinates."""
         return [self.stream, self.stream @ SHOW.T, self.reads]
 
     def numbers(self) -> Array:
@@ -158,6 +160,10 @@ class Slid:
         return np.stack([t, *far, *gone], axis=-1)
 
     def clouds(self, shape: Shape) -> tuple[Sequence[Any], list[Cloud]]:
+        """The steps of the norm for vectors divided by `unit`, and three clouds with a point for each letter.
+
+        "letters" has the vectors divided by `unit`, "true" the vectors themselves, and "ways" the `numbers`.
+        """
         options = {"scaled": shape.scaled, "normed": shape.normed}
         drawn = sphere_in_steps(self.gamma, self.beta, self.unit, **options)
         true = sphere_in_steps(self.gamma, self.beta, **options)

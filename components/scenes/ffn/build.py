@@ -52,7 +52,7 @@ TITLES = {"apart": "kept apart", "shared": "shares its image with others", "coll
 NEURONS = ("series-1", "series-2", "series-3")  # roles of the three neurons that are drawn as planes in space
 CAMERA = (1.25, 0.66, 0.66, 0.03, 0.03, 0.04)
 PROBABILITY_SCALE = 6  # by which the probabilities of trained networks are multiplied when drawn
-REACH = 1.75  # half width of the picture for weights set by hand: the surface fits before it is shifted
+REACH = 1.75  # length of the drawn axes for weights set by hand; a little more than RADIUS
 TILT = Parameter(
     "tilt", "tilt", 25, 0, 90, 1, about="in degrees: turns the surface before it meets the planes"
 )
@@ -218,7 +218,7 @@ def reach_of(stages: Sequence[np.ndarray]) -> float:
 def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
     """Marks of the points, a separate one for each fate: kept apart, sharing an image, or collapsed.
 
-    `gate` selects the points by their fate in the layer. Without it (with GELU) all points are kept apart.
+    `gate` selects the points by their fate in the layer. If it is None (with GELU), there is only one mark.
     """
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)

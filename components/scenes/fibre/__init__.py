@@ -1,4 +1,4 @@
-"""The fibres of LayerNorm: it maps a whole plane of vectors to only two antipodal points of its sphere."""
+"""The fibres of LayerNorm: it maps a plane of vectors, except one line, to two points of its sphere."""
 
 from components.language.scene import Choice, Scene
 from components.scenes.fibre.build import build

@@ -66,7 +66,7 @@ def build(choices: Choices) -> Recipe:
 def fibre() -> list[Part]:
     """Clouds and marks of the choice "a fibre": the half-planes α > 0 and α < 0, and a point to move.
 
-    Also the line between the half-planes: there α = 0, and LayerNorm returns 0, which has no direction.
+    They include the line between the half-planes. There α = 0, and LayerNorm returns 0.
     """
     sheet, quad = (
         np.array([[a, h] for a in (-EXTENT, 0, EXTENT) for h in (-EXTENT, EXTENT)]),
@@ -74,7 +74,7 @@ def fibre() -> list[Part]:
     )
     slide = Affine(Entries(np.zeros((2, 2)), {"c": np.eye(2)}), Entries(np.zeros(2), {"b": [0, RADIUS]}))
     axis, title = np.column_stack([0 * TICKS, TICKS]), "α = 0: no direction"
-    ends = RADIUS * np.array([[1.2, -0.2], [-1.2, -0.2]])  # below the counts at the images
+    ends = RADIUS * np.array([[1.2, -0.2], [-1.2, -0.2]])  # below the numbers of points that lie there
     return [
         half("other", -1, "half-plane α < 0"),
         half("input", 1, "half-plane α > 0"),

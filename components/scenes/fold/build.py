@@ -52,7 +52,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def speed(stretch: str | None) -> Cloud:
-    """A cloud whose first coordinate is dx′/dt: how fast each point's x′ changes with the slider t.
+    """A cloud whose last stage is dx′/dt: how fast each point's x′ changes with the slider t.
 
     x′ is the point's first coordinate after the norm. The derivative is the central difference
     (x′(t + h) − x′(t − h))/2h. stretch: the parameter that multiplies x, or None.

@@ -109,7 +109,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def with_input(step: Step, *, first: bool = True) -> Step:
-    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). The view in space draws the first part."""
+    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). The 3D view draws the first half."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 
@@ -229,7 +229,7 @@ def whole_points() -> tuple[Mark, ...]:
 
 
 def axes() -> list[Part]:
-    """The four axes projected to the picture: the corners of a tetrahedron."""
+    """The four axes projected to the picture, where their ends are the corners of a tetrahedron."""
     ends = np.stack([0 * np.eye(D), 1.9 * np.eye(D)], axis=1)
     names = [f"x{s}" for s in "₁₂₃₄"]
     return [
@@ -242,7 +242,7 @@ def axes() -> list[Part]:
 
 
 def turning_query() -> Entries:
-    """The query (d, 1) on the sphere, which the slider `query` turns from axes 1 and 2 to axes 3 and 4."""
+    """The query (d, 1), which the slider `query` turns from √2·(1, −1, 0, 0) to √2·(0, 0, 1, −1)."""
     turn = np.deg2rad(ANGLES)[:, None]
     found = sqrt(D) * (np.cos(turn) * SHOW[0] + np.sin(turn) * SHOW[1])
     return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})
@@ -263,7 +263,7 @@ def queries(heads: int, shape: str) -> Cloud:
 
 
 def score(h: int) -> Row:
-    """Row vector that extracts from a point of the cloud "scored" the score that head h gives this key."""
+    """The `Row` that reads, from a point of the cloud "scored", the score that head h gives this key."""
     return Row(tuple(np.eye(D + 2)[D + h].tolist()))
 
 

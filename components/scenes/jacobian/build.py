@@ -126,7 +126,10 @@ def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeli
 
 
 def ball(d: int, steps: Sequence[Step]) -> list[Part]:
-    """A ball around x, mapped by the Jacobian, and points of its surface, mapped by the norm itself."""
+    """A ball around x, mapped by the Jacobian, and points of its surface, mapped by the norm itself.
+
+    The cloud "linear", which is not drawn, has the same points of the surface, mapped by the Jacobian.
+    """
     around = at_x(d, {"r": np.eye(2 * d, d, -d)}, d)
     carried = [Derivative(Pipeline((step,))) for step in steps]
     (surface, triangles), (net, order) = clouds.sphere_mesh(), BALL_NET
@@ -249,9 +252,9 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
 
 
 def guides(d: int, centred: bool) -> list[Part]:
-    """Guides: the sphere of radius √d. LayerNorm with d = 3 has other guides.
+    """Guides: the sphere of radius √d, except for LayerNorm with d = 3.
 
-    They are the plane Σx = 0, the circle in which it cuts the sphere, and the line along 𝟏.
+    For that, they are the plane Σx = 0, the circle in which it cuts the sphere, and the line along 𝟏.
     """
     show = rows(np.eye(3, d))
     if d > 3 or not centred:
@@ -267,7 +270,7 @@ def guides(d: int, centred: bool) -> list[Part]:
 
 
 def above(d: int, centred: bool, forward: bool) -> View:
-    """View from above, before the norm: x, which can be dragged, and the other points of `crowd`."""
+    """View from above, before the norm: x, which can be dragged, and the points of `crowd`."""
     flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
     outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])
     carried = rows(np.eye(2, 2 * d) + np.eye(2, 2 * d, d))

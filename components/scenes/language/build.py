@@ -38,7 +38,7 @@ OWN = "own"
 ARMS = {"language": "LayerNorm", "language_centred": "centring alone"}
 LAYERS = range(4)
 D, START_REACH = 4, 2.5  # coordinates; distance at which the farthest key is drawn at first
-MAX_NAMED_CHARACTERS, SMALL_KEYS_FROM = 8, 100  # characters that a message names; keys that are drawn small
+MAX_NAMED_CHARACTERS, SMALL_KEYS_FROM = 8, 100  # largest numbers of characters in a message, of large keys
 SHOW = hyperplane_basis(D)
 
 

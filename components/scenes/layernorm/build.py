@@ -57,7 +57,7 @@ def build(choices: Choices) -> Recipe:
     place = Affine(
         Entries(np.zeros((d, d)), {"spread": np.eye(d)}), Entries(np.zeros(d), {"mean": np.ones(d)})
     )
-    # Where the steps land for ε = 0 is the surface: first the hyperplane, or for RMSNorm the space itself.
+    # For ε = 0 the steps lead exactly onto the surfaces: the hyperplane (not for RMSNorm), then the sphere.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
     # A point without a direction has no image on the surface: its distance to an arbitrary point is measured.
     hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
@@ -104,7 +104,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
         return clouds.lattice(n, d)
     if kind == "ring":
         up, u = np.ones(d) / np.sqrt(d), hyperplane_basis(d)
-        # tilted against U, so that centering is seen to flatten it
+        # tilted against U, so that centring is seen to flatten it
         side = u[1] if d > 2 else up
         return clouds.ring(n, 0.8 * u[0] + 0.6 * up, side, radius=1.6, center=0.9 * up)
     return clouds.gaussian(n, d, seed=choices["seed"])
@@ -232,7 +232,7 @@ def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
 
 
 def to_radius(surface: Steps, centered: bool) -> Steps:
-    """The first of the steps `surface`: those that end when points reach the radius √d."""
+    """The first of the steps `surface`, up to the one that brings points to the radius √d."""
     return surface[: arrival_stage(centered) + 1]
 
 
@@ -258,7 +258,7 @@ def point_marks(d: int, points: np.ndarray, last: int, spread: float) -> tuple[M
         color = angle(points @ hyperplane_basis(3)[::-1].T, "direction in the plane")
     if d == 4:
         missing = "the coordinate along 𝟏, which the picture leaves out"
-        most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # two deviations
+        most = round(spread * float(np.sqrt(np.mean(points.sum(1) ** 2))), 1) or 3.0  # twice its RMS
         color = Color("height", -most, most, of=Row((0.5,) * 4), title=missing)
     return (
         Points("points", "input", show, "a point", color=color, size=size, hand=Follow()),

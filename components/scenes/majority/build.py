@@ -155,7 +155,7 @@ def frame(film: Film, seed: int) -> np.ndarray:
 
 
 def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the keys and of the queries as arrows, with 𝟏 upright, and its clouds."""
+    """View of the keys, as points, and of the queries, as arrows, with 𝟏 upright; and its clouds."""
     d, show = film.network.width, rows(frame(film, seed))
     end, far = [0.0] * len(keys.pipeline.steps) + [1.0], 1.1 * reach(film, seed)
     ray = np.vstack([np.zeros((d, d)), np.eye(d)])  # at first nothing, then the query
@@ -214,7 +214,8 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of `what` for all seeds during training, with the stored medians of each norm.
 
-    `what` is "loss", "accuracy" or "angle": the mean angle between queries and 𝟏.
+    `what` is "loss", "accuracy" or "angle": the mean angle between queries and 𝟏. `medians` has the rows of
+    the table, one for each norm; () if no medians are drawn.
     """
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}
     own = mean_query_angle(film) if what == "angle" else values[what]

@@ -41,7 +41,7 @@ COLOURS = {
     "token": "token",
 }
 MASSIVE = {"shown": "shown", "out": "left out"}
-PHONE_ROWS = 2  # of a view, for each strip, so that the labels of its axis have room on a phone
+PHONE_ROWS = 2  # `View.rows` for each strip, so that the labels of its axis have room on a phone
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
@@ -227,7 +227,7 @@ def _folding_line(every: Sequence[analysis.TableRow]) -> str:
 def formula(norm: Reduced, *, stage: int) -> str:
     """LaTeX of a norm. `stage` is the stage at which vectors reach the sphere.
 
-    Without + β for a norm that neither centres nor moves its vectors by a shift, such as RMSNorm.
+    It has no + β if the norm neither centres nor has a shift, such as RMSNorm.
     """
     over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}" if norm.centres else "x"
     square = r"\sigma^2" if norm.centres else r"\mathrm{mean}(x^2)"

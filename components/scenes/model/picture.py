@@ -103,7 +103,10 @@ def lengths(norm: Reduced) -> Array:
 
 
 def median_length(norm: Reduced, row: analysis.TableRow) -> float:
-    """The median length of all vectors that the norm received; of a GroupNorm, that of the first group."""
+    """The median length of all vectors that the norm received.
+
+    For a norm with several groups, of which only the first is drawn, it is divided by √(number of groups).
+    """
     return float(row["size"] * sqrt(norm.d / row["d"]))
 
 
@@ -136,7 +139,7 @@ def steps(norm: Reduced, unit: float, *, centring: bool) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """The readouts of each vector: position, σ, and in percent the energy along 𝟏 and ε's share of σ² + ε."""
+    """Cloud of numbers of each vector: position, σ, and in percent the energy along 𝟏 and ε/(σ² + ε)."""
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)

@@ -34,7 +34,7 @@ CHARACTER_WIDTH = 0.02  # average width of a label's character, as a fraction of
 LARGEST_CHARACTER_WIDTH = 0.028  # the same in a view of 300 pixels, in which the longest label must fit, too
 PARTS = {"attention": "circle", "MLP": "square", "other": "ring"}  # what a norm belongs to, and its glyph
 SMALL_SQUARE = 0.9  # a square is as conspicuous as a larger circle
-HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # within attention, for each head
+HEAD_NORM = re.compile(r"[qk]_(layer)?norm")  # a norm of queries or keys, within attention heads
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,10 @@ def parts(paths: Sequence[str]) -> list[str]:
 
 
 def _stack(path: str) -> str:
-    """The part of a module's path before its first number: it tells an encoder's layers from a decoder's."""
+    """The part of a module's path before its first number: it tells an encoder's layers from a decoder's.
+
+    It is "" if the path has a "#", the number of a call.
+    """
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
 
@@ -250,7 +253,7 @@ def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
 
     Its label is that dimension; the label of the longest run also names the layers. A label that is wider
     than its bracket keeps off a higher norm beside the run. A label that would overlap the label of the
-    longest run is left out; its bracket remains.
+    longest run is left out; its bracket remains. ends: the ends of the first strip's scale.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()
@@ -364,8 +367,8 @@ def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
     """The lower and upper end of a strip's scale.
 
     On a linear scale the ends are 0 and the largest value, or a tick a little above it. On a logarithmic
-    scale they are the smallest positive value and the largest, half and twice that if these are equal; for
-    the column "longest" the upper end is higher by HEADROOM.
+    scale they are the smallest positive value and the largest; half and twice that if they differ by at most
+    1 %; for the column "longest" the upper end is higher by HEADROOM.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
@@ -392,14 +395,16 @@ def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
 
 
 def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
+    """The vertical coordinates of the values in the column `name`, drawn in strip s; None counts as 0."""
     values = np.array([row[name] or 0.0 for row in each], dtype=float)
     return HEIGHT * scaled(values, strip, ends) + bottom(s)
 
 
 def ticks(low: float, high: float, *, log: bool) -> list[float]:
-    """A few round numbers from `low` to `high`. On a logarithmic axis they are powers of ten.
+    """A few round numbers for an axis from `low` to `high`.
 
-    If fewer than two powers of ten fit, they are the two ends themselves.
+    On a linear axis they begin with 0, and `low` must be 0. On a logarithmic axis they are powers of ten; if
+    fewer than two of these fit, the two ends themselves.
     """
     if log:
         powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)

@@ -78,11 +78,11 @@ NORMS = {
 THIRD_VIEWS = {"groups": "which numbers are averaged", "numbers": "output against input"}
 TITLES = {name: norm.title for name, norm in NORMS.items()}
 TORI = (("groupnorm", 6), ("blockrms", 4))
-CLOUD_MEAN, CLOUD_STD = 0.3, 0.6  # mean and standard deviation of each coordinate
-TAIL_SHARE = 0.05  # cut from each tail, which keeps points off the pole
+CLOUD_MEAN, CLOUD_STD = 0.3, 0.6  # of each coordinate, before its tails are cut
+TAIL_SHARE = 0.05  # probability cut from each tail of a coordinate, which keeps points off the pole
 TORUS_SCALE, TABLE_ROWS = 1.2, 5
 SAME = 1e-9  # smaller differences are rounding errors
-NUMBERED_POINTS, JOINED_POINTS = 120, 8  # in the view of single numbers: all points, and those with a line
+NUMBERED_POINTS, JOINED_POINTS = 120, 8  # in `numbers_view`: largest numbers of points, of joined points
 CAMERA = (-0.55, 1.08, 0.3)  # the sphere is large, and the labels of the axes are apart
 SLIDERS = (
     Parameter("b", "shift b", 0, -0.5, 0.5, about="added to every number of every point"),
@@ -168,9 +168,9 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The directions (3, d) that the picture shows, and the row vector whose value divides its coordinates.
+    """The directions (3, d) that the picture shows, and the `Row` whose value divides its coordinates.
 
-    Only a torus has such a row vector, which makes the projection stereographic: √d + the fourth coordinate.
+    Only a torus has such a row, √d + the fourth coordinate, which makes the projection stereographic.
     Otherwise it is None.
     """
     up = [upright_basis(m) for m in (2, 3)]
@@ -188,8 +188,8 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
-    side: "left" or "right", with which all names begin. through: the steps of the norm. Where the surface is
-    a circle or a sphere, its points come from the last of these steps.
+    side: "left" or "right"; the names of all clouds begin with it. through: the steps of the norm, of which
+    the last puts points on the surface. (DyT's surface, a cube, is drawn without it.)
     """
     parts: list[Part] = []
     directions, over = display(norm, d)
@@ -232,8 +232,8 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
     """The view of the cloud of points, with the guides in `around`.
 
-    Each point is coloured by the polar angle of its input: in the plane orthogonal to 𝟏 = (1, 1, 1), or, for
-    d = 4, in the plane of the first two coordinates.
+    Each point is coloured by a polar angle of its input: that of its first three coordinates in the plane
+    orthogonal to (1, 1, 1), or, for d = 4, that of its first two coordinates.
     """
     x, d = cloud.points, cloud.points.shape[1]
     directions, over = display(norm, d)
@@ -259,8 +259,8 @@ def numbers_view(
 ) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of single numbers: each component of a point now, against the same component at the start.
 
-    It shows the first NUMBERED_POINTS of the points `x`, for both norms. Lines join the components of a few
-    of them.
+    It shows the first NUMBERED_POINTS of the points `x`, for both norms. For the norm on the left, a line
+    joins the components of each of the first JOINED_POINTS.
     """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))

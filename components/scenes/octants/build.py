@@ -18,7 +18,7 @@ from learning.datasets import DataSet, octants
 from learning.film import Film
 from learning.network import Network
 
-MIN_POINT_RADIUS = 0.99  # with points nearer to the origin, the sphere becomes glassy
+MIN_POINT_RADIUS = 0.99  # if a point is nearer to the origin, the sphere is translucent
 GLASSY_OPACITY = 0.45
 
 

@@ -129,7 +129,7 @@ def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
 def guides(d: int, centred: bool, show: Rows) -> list[Part]:
     """Guides: the sphere or circle on which the outputs lie, the positive x₁ axis, the limit of the outputs.
 
-    For LayerNorm with d = 3, also the plane Σx = 0 and the line along 𝟏.
+    For LayerNorm with d = 3 they include the plane Σx = 0 and the line along 𝟏.
     """
     end, flat = limit(d, centred), d == 3 and centred
     parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
@@ -169,7 +169,7 @@ def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud,
 def law_line(d: int, centred: bool) -> Cloud:
     """Cloud of the ends of a line: log₁₀ of 1/σ against log₁₀ of the outlier a, for large a.
 
-    There x ≈ a·e₁, for which 1/σ is d/(a√(d − 1)), and 1/RMS is √d/a.
+    Then x ≈ a·e₁, for which 1/σ is d/(a√(d − 1)). RMSNorm has 1/RMS in place of 1/σ; it is √d/a.
     """
     at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
     return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))

@@ -1,7 +1,8 @@
 """Recipe of recorded vectors with massive activations: the inputs of one RMSNorm of SmolLM2.
 
-A vector is drawn by four numbers: x₅₀₇, its components along two directions orthogonal to that axis, and the
-length of the remainder. These four have the length of the whole vector, so RMSNorm of them is exact.
+A vector is reduced to four numbers: x₅₀₇, its components along two directions orthogonal to that axis, and
+the length of the remainder. The picture shows the first three. These four have the length of the whole
+vector, so RMSNorm of them is exact.
 """
 
 import numpy as np
@@ -137,9 +138,10 @@ def factor_view(
 ) -> View:
     """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
-    way: the parameter that moves the points along their curves, and its values at which the curves are
-    sampled. points: legend of the points' curves. law: legend of the dashed line, the factor if
-    all coordinates but the largest were 0. x, y: title and ends of the axes.
+    It draws the clouds "log factor" and "law" of the recipe. way: two fields of `Way`: the parameter that
+    moves points along their curves, and its values at which the curves are sampled. points: legend of the
+    points' curves. law: legend of the dashed line, the factor if all coordinates but the largest were 0. x,
+    y: title and ends of the axes.
     """
     flat = rows(np.eye(2))
     marks = (

@@ -45,8 +45,8 @@ CORNERS = {
     kind: np.array(at)
     for kind, at in {"post": (-1, 1), "pre": (1, 1), "peri": (-1, -1), "ngpt": (1, -1)}.items()
 }
-APART = 1.4  # half the distance of two centres
-REACH = {2: 2.95, 3: 2.35}  # half the picture
+APART = 1.4  # half the distance between two neighbouring centres
+REACH = {2: 2.95, 3: 2.35}  # half the side of the picture, by d
 CAMERA = (0.75, -1.15, 0.55)
 # indices of a token's numbers, which follow its direction x (d numbers) and what a layer adds (d numbers)
 HUE, LOG_TIME, LOG_OWN, TIME, COUNT, LOG_COUNT = range(6)

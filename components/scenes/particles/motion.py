@@ -135,7 +135,7 @@ def slots(d: int) -> list[tuple[str, ...]]:
 
 
 def put(names: Sequence[str]) -> Put:
-    """The move of a token by the reader that the parameters `names`, one entry of `slots`, describe."""
+    """One move of a token by the reader. `names` are the names of its parameters, an entry of `slots`."""
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
     return Put(Entries(0.0, {who: 1.0}), time_from_log10(when), there)

@@ -94,7 +94,7 @@ MARGIN = 0.8  # margin at both sides of a graph, in blocks, so that no dot is cu
 SHOW = rows(np.eye(3, 5))
 NORM = Normalize(groups=((0, 1, 2),))
 DATA_FILES = (File("placement.json", json_table),)
-GRADIENT_COLOR = (-3.0, 1.0)  # log₁₀ of the gradient
+GRADIENT_COLOR = (-3.0, 1.0)  # the ends of the colour scale, log₁₀ of the gradient
 
 
 def build(choices: Choices, table: Sequence[TableRow]) -> Recipe:

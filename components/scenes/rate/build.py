@@ -1,7 +1,8 @@
 """Recipe of the scene `rate`: an optimiser's path for a weight in the plane whose length does not matter.
 
-The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. Point k of the path holds the optimiser's state
-after k steps (w, and for Adam its averages), then the noise of its step, and k.
+The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. For point k of the path, the step `Orbit`
+computes the optimiser's state after k steps (w, its last turn, k, and for Adam its averages). From this state
+`numbers` computes the five numbers that are drawn.
 """
 
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ def adam_path() -> Path:
     The state is w, the angle by which w turned in the last step, the number of steps t, m, v, 1 − β₁ᵗ and 1 −
     β₂ᵗ.
     """
-    state, width = 10, 14  # beyond the state its noise, and then the gradient
+    state, width = 10, 14  # after the state: the noise of the step, and then the gradient
     at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections
     with_gradient = Branches((Pipeline(()), gradient(12, state)), "concat")
     g = only(at[12:])
@@ -190,7 +191,7 @@ def begin(width: int) -> Affine:
 def angle_between(more: int) -> tuple[Step, ...]:
     """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest), with `more` numbers in the rest.
 
-    The angle is arctan of the cross product over the dot product.
+    The angle is arctan of the cross product over the dot product, so it is between −90 and 90.
     """
     both = np.eye(4, 4 + more)
     cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))
@@ -201,7 +202,7 @@ def angle_between(more: int) -> tuple[Step, ...]:
 
 
 def numbers(state: int) -> tuple[Step, ...]:
-    """From the state to what is drawn: w, its length, the number of steps, and log₁₀ of its last turn."""
+    """Steps from the state to what is drawn: w, its length, the number of steps, log₁₀ of its last turn."""
     at = np.eye(state)
     size = Pipeline((Affine(at[:2]), Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
     turn = Pipeline((Affine(at[[2]]), Pointwise("abs"), Pointwise("log10")))

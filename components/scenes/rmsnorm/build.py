@@ -154,7 +154,10 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 
 
 def guides(stages: int = 4) -> list[Part]:
-    """Guides: the sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏."""
+    """Guides: the sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏.
+
+    stages: the number of stages of the recipe.
+    """
     equator = clouds.circle(128, *U, radius=ROOT)
     # labels are drawn above their place: the lower one is moved down, off the line
     names = np.array([[1.6], [1.2]]) * ROOT * POLES

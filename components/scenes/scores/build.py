@@ -136,9 +136,9 @@ def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """The parts of the choice "scores": parameters, clouds, views, readouts. shared: as in `variances`.
+    """The parts of the choice "scores": parameters, clouds, views, readouts. shared: as for `loaded`.
 
-    They show scores as they are and divided by dₖᵃ, with a from a slider, and the softmax weights of both.
+    The views show scores as they are and divided by dₖᵃ, with a from a slider, and their softmax weights.
     """
     factor = d**-POWERS
     divided, squared = (
@@ -172,8 +172,7 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
 
     The exact densities hold if the components are independent: if their correlation ρ is 0. Those of the
     divided scores also assume that the power a is ½. A stage at which the scores have only one or two values,
-    because d is small, has no density. `divided` is the row vector that computes
-    the divided score of a pair.
+    because d is small, has no density. `divided` is the row that computes the divided score of a pair.
     """
     grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
     laws: Laws = (
@@ -217,7 +216,7 @@ def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     """Softmax weights of a few queries over a few keys, from scores as they are and divided.
 
-    The readouts are the mean entropies of both kinds of weights.
+    The readouts are the mean entropies of both kinds of weights. shared: as for `loaded`.
     """
     both = random_vectors(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)
@@ -281,7 +280,7 @@ def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
 
 
 def sines(shares: Sequence[float], starts: Sequence[float]) -> tuple[Affine, Pointwise]:
-    """t ↦ sin(share · tθ + start), for each pair from `shares` and `starts`; θ is the parameter `theta`.
+    """t ↦ the numbers sin(shares[i]·tθ + starts[i]), one for each i; θ is the parameter `theta`.
 
     The parameter is in degrees, the starts in radians.
     """
@@ -418,5 +417,5 @@ def fact(d: int) -> list[str]:
 
 
 def few(share: float) -> str:
-    """A share as text, such as "1 in 77,000"."""
+    """A share as text, such as "1 in 77,000", or "1 in 3e+08" from 10⁻⁶ downwards."""
     return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

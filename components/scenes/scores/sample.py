@@ -165,7 +165,7 @@ def variances(d: int, shared: str, rho: Array) -> Array:
 
     Before the sphere it is Σ λ², where λ are the variances of the coordinates in this module's basis: 1 − ρ +
     ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the coordinate along 𝟏.
-    On the sphere the variance is d² times that of the cosine.
+    On the sphere the variance is d² times that of the cosine. shared: as for `loaded`.
     """
     low, high = 1 - rho, 1 - rho + rho * d
     first, second = np.stack([high, low], -1), np.stack([low, high], -1)

@@ -195,7 +195,7 @@ def sliders(d: int, norm: str) -> tuple[Parameter, ...]:
 
 
 def query(d: int) -> Row:
-    """The query q as a row vector, whose product with a key k is the score ⟨q, k⟩.
+    """The query q as a `Row`, whose value for a key k is the score ⟨q, k⟩.
 
     The sliders set the first three coordinates of q; all others are 0.
     """

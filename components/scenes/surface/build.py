@@ -19,7 +19,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, clouds
 
 POINT_COUNT, LINE_HALF_LENGTH = 120, 3.3  # points of a slice; half the length of the straight line
 FLOOR_RADIUS, FLOOR_HEIGHT = 3.5, -2.2
-HEIGHT_SCALE = 1.5  # heights are exaggerated
+HEIGHT_SCALE = 1.5  # heights are drawn larger by this factor
 THETA = 2 * np.pi * (np.arange(POINT_COUNT) + 0.5) / POINT_COUNT - np.pi
 LINE = np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT)
 IDENTITY = np.eye(5)

@@ -107,8 +107,8 @@ def dense(trained: Trained) -> tuple[Array, Array]:
 
     There are T checkpoints. Each of H heads has w hidden neurons and q messages. The inputs are the means of
     all heads, their messages, and their standard deviations; an entry is 0 where a head does not read an
-    input. The outputs are c and g of each head, which maps its axes x to g·(x − c), then the new
-    messages of all heads.
+    input. The outputs are c and g of each head, which maps its axes x to g·(x − c), then the new messages of
+    all heads.
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
@@ -161,7 +161,10 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
 
 
 def picture(block: Symmetriser) -> Step:
-    """v ↦ (v, the position of its vector x in the picture, the error of x)."""
+    """v ↦ (v, the position of its vector x in the picture, the error of x).
+
+    The error is the distance of x from LayerNorm's result, divided by the sphere's radius.
+    """
     v = width(block)
     x, ring = np.eye(D, v), 2 * pi * np.arange(D) / D
     circle = np.stack([np.cos(ring), np.sin(ring)]) @ x / sqrt(D / 2)
@@ -190,5 +193,5 @@ def at(block: Symmetriser) -> tuple[Row, ...]:
 
 
 def error(block: Symmetriser) -> Row:
-    """The row vector that reads a point's error, which is its last coordinate."""
+    """The `Row` that reads a point's error, which is its last coordinate."""
     return rows(np.eye(whole_width(block))[-1])[0]

@@ -69,9 +69,10 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
-    ring: the circle on which the days lie, which the layer makes an ellipse. hot: whether the classes are hot
-    and cold days, otherwise typical and extreme days. For hot days the ellipse is long: the axes become
-    longer with it, and shrink again for the circle at the last stage, where the long trails are hidden.
+    ring: the mark of the unit circle, on which the days lie at the start. hot: whether the classes are hot
+    and cold days, otherwise typical and extreme days. To find hot days, the layer first moves all days to a
+    long ellipse: the axes become longer with it, and shrink again for the last stage, where the long trails
+    are hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)

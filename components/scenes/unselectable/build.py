@@ -29,7 +29,7 @@ Array = np.ndarray
 Found = Mapping[str, Any]  # a row of the table: n, d, number of sets; per arm mean and standard deviation
 ARMS = ("drawn", "centred", "layernorm", "eps")  # how the keys are treated before the count, at each stage
 KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
-MAX_OPENED = 200, 4  # most keys and dimensions that the scene of single keys can show
+MAX_OPENED = 200, 4  # largest numbers of keys and dimensions that the scene `select` shows
 STANDARD_ERRORS_DRAWN = 2  # standard errors of the mean that a bar spans, up and down
 # Indices of the coordinates of a cell: column, row, log₁₀ n, the share drawn, the shares of all arms, n, d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
@@ -104,7 +104,7 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 def percent(found: Found, arm: str) -> float:
     """The percentage of the keys in a cell that are unselectable, averaged over sets of keys.
 
-    arm: one of ARMS, which says how the keys are treated before the count, such as "centred".
+    arm: how the keys are treated before the count, one of ARMS, or "scaled" (only normalised, not centred).
     """
     return 100 * found[arm][0]
 
@@ -262,7 +262,8 @@ def laws(d: int) -> list[Part]:
 def measured(cells: Sequence[Found]) -> list[Part]:
     """The counted shares of `cells`, which all have the same number of dimensions.
 
-    They are drawn as means, standard errors of the means, and standard deviations of single sets of keys.
+    They are drawn as means, with bars of ± STANDARD_ERRORS_DRAWN standard errors of the mean, and of ± 1
+    standard deviation of single sets of keys.
     """
 
     def ends(size: Any) -> tuple[Array, Array]:
@@ -309,7 +310,7 @@ def measured(cells: Sequence[Found]) -> list[Part]:
 def readouts() -> tuple[Number, ...]:
     """Readouts of the followed (selected) cell: n, d, and the share of keys that no query selects.
 
-    There is a share for each way to treat the keys (ARMS), whatever the stage.
+    There is a share for each way to treat the keys (ARMS) and for scaling alone, whatever the stage.
     """
 
     def of(label: str, place: int, digits: int = 1, unit: str = " %") -> Number:
