@@ -377,7 +377,7 @@ def one_spread():
 
 
 CLAIMS = {
-    "we took the vectors of 16 letters in each of six passages of text, at all steps of the window, at the same stage of the same layer: their spread is their root mean square distance from their mean. So each stage of each layer has a unit of its own": one_spread,
+    r"The spread of many vectors is their root mean square distance from their mean. Two of them, taken at random, are $\sqrt 2$ spreads apart (root mean square). Each stage of each layer has its own spread, and so has each model, window and way of sliding. It is that of the vectors of 16 letters in each of six passages of text, at all steps of the window, taken": one_spread,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -395,14 +395,14 @@ CLAIMS = {
     "the loss of a single model varies more from window to window: its standard deviation is 0.11 to 0.19, on the given text 0.06 to 0.09.": from_window_to_window,
     "After ten windows the median loss has changed by less than 0.15 nats, and the median size by less than 5 %": after_ten_windows,
     "In a window of 64 the paths are as long or longer without a norm: compare the rows “what attention reads” under “The answer”. In a window of 256 they are longer in three layers, and in layer 2 a little shorter.": without_norms,
-    r"Two of these vectors, taken at random, are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
+    r"Two of them, taken at random, are $\sqrt 2$ spreads apart (root mean square).": root_of_two,
     "Models without a norm do not guess worse.": without_norms,
     "On texts that no model has learned from, the median loss of 5 models is 2.53 nats without a norm, 2.62 with LayerNorm and 2.60 with centring alone. The reason may be that centring takes one of only four numbers": without_norms,
     "Since the last letter of the phrase came in, 24 more letters have been read.": trembling,
     "In a window of 64": along_one,
     "less than a tenth": fall,
     "about half": fall,
-    "The path was 11.1 spreads long, and now it is 0.8 (medians, in the table).": fall,
+    "In layer 1, 7 % of the path's length is left (median). In spreads, each of its own stage, the path was 11.1 long, and now it is 0.8.": fall,
     "In layer 2 letters have read one another.": sphere,
     "Without their height their paths are 1.0 spreads long.": sphere,
     "a tenth of that": sphere,
@@ -415,7 +415,7 @@ CLAIMS = {
     "it has 256 places and no more": the_setup,
     "### Why is the drift in layer 1 zero with fixed positions? What enters layer 1": first_layer,
     "Is a drift of 1.3 spreads much?": sphere,
-    "One part of it is how the vector of one letter varies while the window slides: only 0.1 to 0.5 % of the whole, by layer (window 64, median of 5 models)": shares,
+    "It has two parts: the vector of one letter varies while the window slides, and different letters have different mean vectors. The first part is only 0.1 to 0.5 % of the whole, by layer (window 64, median of 5 models)": shares,
     "How large is the share of the variance that is due to one letter's varying vector? - In a window of 64 letters: 0.1 to 0.5 % with LayerNorm, 0.1 to 1.0 % without a norm (by layer; medians of 5 models). - In a window of 32 letters: up to 0.6 % with LayerNorm, up to 1.4 % without (in the layer with the largest median). - The largest share of any model, in any layer and window: 1.5 % with LayerNorm, 3.5 % without.": shares,
     "The heights of the place vectors before and after training have a correlation of 0.97 (first model). At right angles to $𝟏$ training has brought the vectors of neighbouring places together, from a mean distance of 1.09 to one of 0.06 (distances of the vectors as they are, not in spreads).": heights_of_places,
 }

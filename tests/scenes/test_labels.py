@@ -210,7 +210,7 @@ CLAIMS = {
     "(Only *XOR* is different: it has 120 points around the corners of a square": around_a_square,
     "With 8 points the effect is clear: 23 of 32 networks of depth 6 fit all labels, and all 32 of depth 4. With 16 "
     "points it is less so: 14 of depth 6 against 19 of depth 4.": deep_and_less_deep,
-    "In the table, more layers help at first and then hinder. This is clear with 8 points, and less clear with 16.": first_more_then_fewer,
+    "As layers are added, the number of networks that fit first rises and then falls (see the table). This is clear with 8 points, and less clear with 16.": first_more_then_fewer,
     "showed in 2024 that width three is enough": sixteen,
     "With enough layers of three neurons a network can separate them, but training often does not find such a network.": first_more_then_fewer,
     "The network has three neurons a layer": width,

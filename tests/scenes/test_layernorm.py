@@ -458,7 +458,7 @@ CLAIMS = {
     r"So before $\gamma$ and $\beta$ an output has the length $\sqrt d$ if $\varepsilon = 0$, and is shorter otherwise.": length_of_an_output,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
     r"| $x + b𝟏$ | the same point | | $c x$, with $c > 0$ and $\varepsilon = 0$ | the same point | | $-x$ | the opposite point |": what_is_lost,
-    r"Two sliders make the changes of the first two rows, for all points: **scale c** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ they move no point at **unit sphere** or later. With RMSNorm **mean** does move them. Unless **mean** is 0, **scale c** moves them as well: $cx + b𝟏$ has another direction than $x + b𝟏$.": neither_mean_nor_spread,
+    r"Two sliders make the changes of the first two rows, for all points: **scale c** makes every vector $c$ times as long, then **mean** adds $b$ to every coordinate. With LayerNorm and $\varepsilon = 0$ they move no point at **unit sphere** or later. With RMSNorm **mean** does move the points. So does **scale c**, unless the slider **mean** is at 0: $cx + b𝟏$ has another direction than $x + b𝟏$.": neither_mean_nor_spread,
     r"**One direction becomes flat, not two.**": one_flat_direction,
     "Anonymous authors (2025) expect two eigenvalues near 0 in the covariance of the results. There is only one such eigenvalue, as long as the centred points lie in enough different directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,

@@ -336,7 +336,7 @@ def of_the_depth_scene():
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))
     [pulled] = torch.autograd.grad((stream[12][:, -1] * end).sum(), stream[:1])
     said(np.median(pulled[:, -1].norm(dim=-1) / end.norm(dim=-1)), "0.079")
-    assert "is only 0.073 times as long as the gradient with respect to the last token" in text("depth")
+    assert "With post-LN the first is only 0.073 times as long as the second" in text("depth")
     [found] = (r for r in table("depth") if (r["width"], r["kind"], r["gain"]) == (64, "post_ln", 1))
     assert len(found["gradient"]) == 12
 
@@ -408,7 +408,7 @@ CLAIMS = {
     "it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end, and its gradient with respect to all 16 tokens": of_all_tokens,
-    "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. The last token's own part is tiny, but the gradient with respect to all 16 tokens is not short: it is 1.25 times as long as the gradient of $f$ with respect to the last token at the end (medians of 20 seeds).": of_all_tokens,
+    "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. The last token's own part is tiny, but the whole gradient is not short: it is 1.25 times as long as the gradient of $f$ at the end (medians of 20 seeds).": of_all_tokens,
     "has another number for post-LN, 0.073 in place of 0.0018: it has only 12 blocks, and LayerNorm. (After 12 blocks we find 0.079 here.)": of_the_depth_scene,
     "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
     r"no score is larger than $\sqrt d$, which is 8 (attention has a single head here). Without QK-norm, matrices of queries and keys that are three times as large make scores nine times as large.": bounded,
