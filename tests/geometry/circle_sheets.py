@@ -14,7 +14,7 @@ LEAST_ANGLE = 1e-9  # in radians; directions at a smaller angle count as the sam
 def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
     """The layers (A, b) of a pipeline of alternating Affine and Normalize steps, at these parameters.
 
-    Raises TypeError unless A and b of each Affine are `Entries`.
+    Raises TypeError unless every second step, from the first on, is an Affine whose A and b are `Entries`.
     """
     layers = []
     # the Normalize steps between are not checked
@@ -28,9 +28,9 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 def circle_sheets(layers: Sequence[Layer]) -> int:
     """The largest number of points of the unit circle that the layers map to one direction.
 
-    All layers have A (2, 2). The result is exact: the number changes only at directions in which the ray is
-    tangent to the image of the circle, so it is enough to try one direction between each two neighbouring
-    tangents. Without layers it is 1; at most it is 2^(number of layers).
+    All layers have A (2, 2). The result is exact: the number changes only at angles at which the image of the
+    circle can turn back, so it is enough to try one direction between each two neighbouring ones. Without
+    layers it is 1; at most it is 2^(number of layers).
     """
     tangents = np.sort(_tangent_angles(layers))
     ends = np.append(tangents, tangents[:1] + 2 * np.pi) if len(tangents) else np.array([0.0, 1.0])
@@ -45,12 +45,17 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
 
 
 def _tangent_angles(layers: Sequence[Layer]) -> Array:
-    """The angles of the rays from the origin that are tangent to the image of the circle under the layers."""
+    """The angles (n,), in radians, at which the image of the circle under the layers can turn back.
+
+    At each layer these are the rays from the origin that are tangent to the ellipse of all Ax + b. The later
+    layers map them on.
+    """
     directions = np.empty((0, 2))
     for A, b in layers:
         centre = np.linalg.solve(A, b)
         square = centre @ centre
-        # Ax + b is orthogonal to the normal A⁻ᵀx of the image at it, so 0 = ⟨A⁻ᵀx, Ax + b⟩ = 1 + ⟨x, A⁻¹b⟩
+        # the ray to Ax + b is tangent if it is orthogonal to the ellipse's normal there, which is A⁻ᵀx:
+        # 0 = ⟨A⁻ᵀx, Ax + b⟩ = 1 + ⟨x, A⁻¹b⟩
         if square > 1:
             perpendicular = np.sqrt(square - 1) * np.array([-centre[1], centre[0]])
             directions = np.concatenate(

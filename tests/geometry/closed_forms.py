@@ -16,9 +16,10 @@ def semi_axes(gamma, *, centered=True):
 
 
 def sheared_shadow(x, y, *, s, radius):
-    """The sheared shadows (2, N, 2) of the points of a sphere that lie above and below the points (x, y).
+    """The shadows (2, N, 2) of sheared points of a sphere: those above the points (x, y), then those below.
 
-    They are (x ± s·√(r² − x² − y²), y). Source: symmetrize2025, addendum 11.
+    The shear adds s·z to x, and the shadow leaves out z: (x ± s·√(r² − x² − y²), y). x, y: arrays (N,).
+    Outside the sphere the root counts as 0. Source: symmetrize2025, addendum 11.
     """
     z = np.sqrt(np.maximum(radius**2 - x**2 - y**2, 0))
     return np.array([np.stack([x + sign * s * z, y], -1) for sign in (1, -1)])

@@ -1,4 +1,4 @@
-"""Run every test with three array libraries."""
+"""Fixtures: `xp` runs a test with each of three array libraries, `batch` with batch axes of three shapes."""
 
 import array_api_compat.numpy
 import array_api_compat.torch
@@ -29,8 +29,8 @@ def rng():
 def double_precision():
     """PyTorch makes float64 of lists, as the other two libraries do; its random numbers are reproducible.
 
-    Only the generator of the processor is seeded: `torch.manual_seed` also records a stack for each kind of
-    device that is missing.
+    Only the CPU's generator is seeded: `torch.manual_seed` also records a stack trace for each kind of device
+    that is missing.
     """
     before = torch.get_default_dtype()
     torch.default_generator.manual_seed(7)

@@ -1,4 +1,4 @@
-"""Input types of all maps: the result is that of float64, in the type of the input."""
+"""Input types of all maps: results equal those of float64 input, and floats keep their dtype."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_every_float_comes_back_in_its_type_and_is_rounded_once(f, dtype):
     else:
         x, eps = np.asarray(SOME, dtype=dtype), np.finfo(np.dtype(dtype)).eps
     y, want = f(x), double(f)
-    assert y.dtype == (x.dtype if dtype != ">f8" else float)  # native, as NumPy's own functions
+    assert y.dtype == (x.dtype if dtype != ">f8" else float)  # in native byte order, as NumPy's functions
     off = np.abs(numbers(y) - want)
     assert np.all(off <= max(0.51 * eps, 1e-14) * np.maximum(np.abs(want), 2) + 1e-5 * (eps > 1e-9))
 
@@ -135,9 +135,10 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("made", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_an_array_without_all_its_numbers_is_refused_in_one_line(made):
-    """Masked arrays are refused, because their mean would be wrong.
+    """Masked, sparse and nested arrays are refused.
 
-    NumPy would sum only the numbers that are not masked, but divide by the number of all.
+    The mean of a masked array would be wrong: the sum of the numbers that are not masked, divided by the
+    number of all.
     """
     x = made()
     for f in (center, layer_norm, rms_norm, lambda x: layer_norm(np.ones(3), gamma=x)):
@@ -176,7 +177,7 @@ def test_pointwise_takes_a_number_alone():
     assert apply("relu", -3) == 0 and apply("abs", np.int8(-128)) == 128
 
 
-# Options follow the points
+# Options take the library and dtype of the points
 
 
 @pytest.mark.parametrize("value", [2, 2.0, np.float64(2), np.asarray(2.0), np.float32(2), True + True])

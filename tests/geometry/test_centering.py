@@ -70,9 +70,7 @@ def test_gradient():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("d", [2, 3, 100, 5000])
 def test_near_the_largest_number_nothing_overflows(dtype, d):
-    """For half of the largest number and its negative: their sum and difference would overflow, the result
-    does not.
-    """
+    """Centring of ± half the largest number does not overflow, though a sum of three of one sign would."""
     signs = np.where(np.arange(d) % 2, -1.0, 1.0)
     x = (np.finfo(dtype).max / 2 * signs).astype(dtype)
     want = x.astype(np.longdouble) - x.astype(np.longdouble).mean()
@@ -98,7 +96,7 @@ def test_one_far_number_or_a_far_mean_takes_no_digits_from_the_others(rng, dtype
     want = want.astype(np.longdouble)
     want = want - want.mean(-1, keepdims=True)
     off, size = np.abs(center(x).double().numpy() - want), np.abs(x.double().numpy())
-    # no sum knows the mean better than to the rounding of the numbers in it
+    # the mean cannot be more exact than the rounding of the numbers that are summed
     assert np.all(off <= torch.finfo(dtype).eps * (np.abs(want) + size.mean(-1, keepdims=True)))
 
 

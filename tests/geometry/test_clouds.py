@@ -8,7 +8,10 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """The number of triangles at each edge; vertices at the same place count as one."""
+    """The number of triangles at each edge, an array; the number of vertices; the number of triangles.
+
+    Vertices at the same place count as one. A triangle with two corners at one place does not count.
+    """
     _, place = np.unique(np.round(points, 9), axis=0, return_inverse=True)
     corners = place.reshape(-1)[triangles]
     whole = corners[(corners != np.roll(corners, 1, axis=1)).all(1)]  # without those that a pole flattens
@@ -51,9 +54,7 @@ def test_ring_is_an_even_circle(n):
 
 
 def test_a_quarter_of_a_ring_is_exact():
-    """Points at multiples of 90° on a ring are exact: a constant vector must not get another direction by
-    rounding.
-    """
+    """Points at multiples of 90° on a ring are exact: rounding must not turn a constant vector."""
     x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
     assert np.count_nonzero(x == 0) == 4
 

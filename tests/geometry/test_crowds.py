@@ -28,7 +28,8 @@ def test_each_place_has_as_many_as_stand_there(node, k, jitter):
     counts = np.array([40, 17, 12, 1, 1, 1, 1])
     places = apart(k, len(counts), rng)
     points = np.repeat(places, counts, axis=0)
-    points += jitter * 5 / CELLS_PER_AXIS * rng.uniform(-0.5, 0.5, points.shape)  # cells of 5 / FINE
+    # a cell is 5 / CELLS_PER_AXIS wide
+    points += jitter * 5 / CELLS_PER_AXIS * rng.uniform(-0.5, 0.5, points.shape)
     points = rng.permutation(points).astype(np.float32)
     found = crowds(points, *ENDS[k])
     assert [count for _, count in found] == [40, 17, 12]
@@ -70,14 +71,17 @@ def test_two_crowds_under_one_mark_are_one_place_or_none():
 
 
 def test_no_count_is_written_over_another(node):
-    """Earlier counts have priority. Positions in pixels; digits are 13 pixels high."""
+    """A count that would overlap an earlier one is left out.
+
+    `at` has the x and y of each count in turn, in pixels. Digits are 13 pixels high.
+    """
     at = [0, 0, 20, 5, 100, 0, 20, 14, 40, 0]
     assert node.ask("legible", counts=[16, 12, 9, 5, 2], at=at) == [16, 9, 5, 2]
     assert node.ask("legible", counts=[1600, 2], at=[0, 0, 35, 0]) == [1600]
 
 
 def test_two_thousand_points_take_a_millisecond(node):
-    """It takes about 0.3 ms on an idle machine; this bound only detects a quadratic search."""
+    """The search takes about 0.3 ms on an idle machine; the bound, 6 ms, only detects a quadratic search."""
     points = np.random.default_rng(2).normal(size=(2000, 3)).round(1)
     ranges = [[-5.0, 5.0]] * 3
     assert node.ask("crowdsTime", points=points.ravel().tolist(), ranges=ranges) < 6

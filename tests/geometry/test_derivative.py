@@ -41,7 +41,7 @@ STEPS = {
 
 
 def jvp(pipeline, x, v, params):
-    """The Jacobian–vector product by PyTorch's automatic differentiation."""
+    """f(x) and J(x)·v side by side, as `Derivative` returns them, by PyTorch's automatic differentiation."""
     out = torch.autograd.functional.jvp(
         lambda at: pipeline.stages(at, params)[-1], torch.tensor(x), torch.tensor(v)
     )

@@ -1,4 +1,4 @@
-"""The public API of `geometry`: each name is documented with parameters, results and an example that runs."""
+"""The public API of `geometry`: examples run, and functions document parameters, results and errors."""
 
 import doctest
 import inspect

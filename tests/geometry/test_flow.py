@@ -60,7 +60,10 @@ def test_between_two_times_points_move_in_straight_lines():
 
 
 def test_a_point_is_put_elsewhere_on_the_way():
-    """SciPy integrates to the time of each put, turns the point, and goes on."""
+    """A flow with puts equals SciPy's, which is stopped at the time of each put to turn the point.
+
+    The put of point −1, which does not exist, changes nothing.
+    """
     x = np.random.default_rng(4).normal(size=(5, 2))
     puts = [
         Put(3, Entries(0.0, {"when": 1.0}), [0.0, -7.0]),

@@ -27,7 +27,8 @@ def image(W, b, x):
 def met(W, b, x):
     """The fate of a point x of the circle, found by comparing its image with those of other points.
 
-    A point with the same image can only be the reflection of x at the line of a neuron.
+    A point with the same image can only be the reflection of x across the line through 0 along the weights
+    of a neuron.
     """
     own = image(W, b, x)
     if not own.any():
@@ -123,7 +124,7 @@ def test_pieces_of_a_sphere(m):
 
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_random_neurons_are_all_off_on_a_share_of_two_to_the_minus_m(m):
-    """The mean share on which all m neurons are off is 2⁻ᵐ, within five standard errors."""
+    """The mean share of the circle on which all m neurons are off is 2⁻ᵐ, within five standard errors."""
     gone = np.array([gates.shares(drawn(k, m)[0], np.zeros(m), 1.0)[gates.COLLAPSED] for k in range(400)])
     assert abs(gone.mean() - 2.0**-m) <= 5 * gone.std() / np.sqrt(len(gone)) + NEAR
 

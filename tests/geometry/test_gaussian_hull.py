@@ -1,4 +1,4 @@
-"""The exact expectations, against Efron's in 2D and 3D, known angles, and simulations in any dimension."""
+"""Expected corners of the hull of Gaussian points: against Efron's formulas, known angles and simulations."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ from geometry import selectable_keys
 from geometry.clouds import gaussian
 from geometry.gaussian_hull import expected_vertices, external, internal, unselectable_share
 
-EXACT = 1e-10  # of the number: sums of thousands of terms
+EXACT = 1e-10  # relative: sums of thousands of terms
 
 
 def faces(n, m):
-    """The expected number of faces of a hull of n points, by adaptive integration.
+    """The expected number of faces of the hull of n Gaussian points in m dimensions, by adaptive integration.
 
     It is 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
     """
@@ -52,7 +52,7 @@ def test_internal_angle_is_the_share_of_directions_in_the_corner(m):
 
 @pytest.mark.parametrize("d", range(1, 21))
 def test_a_simplex_has_all_its_vertices(d):
-    """At n = d + 1, where the function returns n without computing its sum, the sum gives the same number."""
+    """At n = d + 1, where `expected_vertices` returns n without computing its sum, the sum gives n too."""
     terms = [2 * m * special.comb(d + 1, m) * internal(m) * external(m, d + 1) for m in range(d, 0, -2)]
     assert sum(terms) == pytest.approx(d + 1, rel=EXACT)
     assert expected_vertices(d + 1, d) == d + 1 and expected_vertices(2, d) == 2

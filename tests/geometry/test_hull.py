@@ -24,7 +24,7 @@ def by_programme(points):
 @settings(max_examples=40)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_vertices_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed):
-    """The vertices of lattice points are right although many points are degenerate.
+    """The hull's vertices are right for lattice points, although many of them are degenerate.
 
     Points coincide, are collinear or coplanar, or lie inside an edge or a face.
     """

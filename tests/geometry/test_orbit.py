@@ -1,4 +1,4 @@
-"""An iteration: each state from the previous one and its own inputs, for a number of rounds."""
+"""`Orbit`: each state is computed from the previous one and its own inputs, for a number of rounds."""
 
 import numpy as np
 import pytest

@@ -80,7 +80,7 @@ def test_library_dtype_and_shape_stay(xp, batch):
 
 
 def test_the_device_stays():
-    """The "meta" device stands for any device other than the default."""
+    """All stages stay on the points' device; "meta" stands for any device other than the default."""
     x = torch.ones((4, 3), device="meta")
     steps = [Affine(np.eye(2, 3), [0, 1]), Normalize(groups=((1,),)), *NETWORK.steps]
     assert {y.device for y in Pipeline(steps).stages(x, PARAMS)} == {x.device}
@@ -249,13 +249,13 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
 
 
 def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
-    """A norm that divides by ‖x‖ + ε√n may have ε < 0: so the scene `surface` draws arctan(x/h)."""
+    """Where a norm divides by ‖x‖ + ε√n, an ε from parameters may be negative, as in the scene `surface`."""
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])
 
 
 class Source:
-    """A cloud that a step reads: its points are multiplied by the parameter c."""
+    """A stand-in for a cloud that a step reads; its one stage is its points times the parameter c."""
 
     name, widths, parameters = "keys", [3], frozenset({"c"})
 
@@ -267,7 +267,7 @@ class Source:
 
 
 def test_scores_of_another_cloud_and_the_sum_of_its_points(xp, rng):
-    """Two steps that read another cloud, its keys, make an attention head, which agrees with PyTorch's."""
+    """Two steps that read a cloud of keys, with a softmax between them, equal PyTorch's attention."""
     q, k = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     keys = Source(xp.asarray(k))
     pipeline = Pipeline((Affine(Of(keys)), Softmax(3**0.5), Affine(Of(keys, transposed=True))))

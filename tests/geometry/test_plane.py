@@ -1,4 +1,4 @@
-"""The disc of a plane: all points are in the plane, and its edge is on the ball."""
+"""The disc in which a plane cuts a ball, and the camera positions that see the plane edge on."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_an_eye_over_the_origin_gives_way_to_a_level_one():
 
 @pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
-    """The eye stays if it is on the normal, or nearer to the origin than the plane, or without a plane."""
+    """The eye stays if it is on the normal, or nearer to the origin than the plane, or if w = 0."""
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 
 

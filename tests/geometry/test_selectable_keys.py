@@ -59,7 +59,7 @@ def test_neighbours_on_a_sphere_are_told_apart_from_copies():
 
 
 def test_rounding_lifts_no_key_out_of_a_face():
-    """The centre of a face is no corner, however the keys are turned."""
+    """The centre of a face of the hull is never found selectable, however the keys are rotated."""
     rng = np.random.default_rng(0)
     for _ in range(400):
         d = int(rng.integers(2, 5))
@@ -93,7 +93,7 @@ def test_newton_proves_what_it_says():
     won, lost = selectable_keys.newton(keys, np.arange(200))
     corners = np.isin(np.arange(200), hull.vertices(keys))
     assert corners[won].all() and not corners[lost].any() and not (won & lost).any()
-    assert (won | lost).mean() > 0.9  # otherwise linear programming would decide
+    assert (won | lost).mean() > 0.9  # the others are left to linear programming
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), np.full((2, 2), np.nan), np.zeros((1, 2, 3))])

@@ -1,6 +1,4 @@
-"""The largest weight that attention can give a key: against linear programmes, by duality, in sets of all
-kinds.
-"""
+"""The largest weight that attention can give a key, against linear programmes and by duality."""
 
 import numpy as np
 import pytest
@@ -81,7 +79,7 @@ def test_no_query_gives_more_and_no_average_is_more_even(d, seed):
         assert max(weight(keys, k, q) for q in tried) <= found.largest + EXACT
         others = np.delete(np.arange(12), k)
         moves = np.linalg.svd(np.vstack([keys[others].T, np.ones(11)]))[2][d + 1 :]
-        for move in moves:  # changes of the weights that keep k their average
+        for move in moves:  # changes of the weights after which their average is still key k
             p = found.weights[others] + 0.5 * found.weights[others].min() * move
             assert largest_weight(p) >= found.largest - EXACT
 
@@ -95,13 +93,13 @@ def test_the_margin_is_the_distance_to_the_others():
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])
 def test_copies_share_what_one_would_get(m):
-    """m copies of a vertex: each gets at most 1/m, and none leads."""
+    """m copies of a vertex: each gets at most 1/m, and none can be selected unless m = 1."""
     keys = np.vstack([np.repeat([[2.0, 2]], m, axis=0), [[0, 0], [1, 0], [0, 1]]])
     assert largest_weights(keys)[:m] == pytest.approx(1 / m) and selectable(keys)[:m].tolist() == [m == 1] * m
 
 
 def test_known_weights():
-    """The centre of n symmetric keys gets 1/(1 + n); the middle of two keys gets a third."""
+    """Known largest weights: 1/(1 + n) in the centre of n symmetric keys, 1/3 midway between two keys."""
     for n in (3, 5, 50):
         turn = 2 * np.pi * np.arange(n) / n
         keys = np.vstack([np.column_stack([np.cos(turn), np.sin(turn)]), [[0, 0]]])

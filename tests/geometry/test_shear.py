@@ -78,5 +78,6 @@ def test_the_shadows_steps_are_its_formula(s):
     )
     branches = sheared_shadow(1.4 * x[:, 0], 1.4 * x[:, 1], s=s, radius=1.4)
     want = np.where(x[:, 2:] > 0, *branches)
-    np.testing.assert_allclose(got[:, :2], want, atol=1e-10)  # the root by angles, away from the rim
+    # the steps compute the root by angles; none of these points is on the rim
+    np.testing.assert_allclose(got[:, :2], want, atol=1e-10)
     np.testing.assert_allclose(got[:, 2], 1.4 * x[:, 2], atol=1e-10)

@@ -1,4 +1,4 @@
-"""Numbers of sheets: preimages in closed form against the forward map, and against counts on fine grids."""
+"""Sheets, points that layers map to one direction: closed forms against the forward map and fine grids."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,10 @@ def test_preimages_on_the_sphere_are_on_it_and_go_there(seed, d):
 
 @given(SEEDS, st.integers(0, 4))
 def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
-    """The image of a fine polygon winds over its directions; each is covered as often as edges cross it."""
+    """No direction is crossed by more edges of a fine polygon's image than `circle_sheets` counts.
+
+    The count is at most 2^(number of layers).
+    """
     layers = drawn(seed, 2, count) if count else []
     angle = 2 * np.pi * np.arange(20_000) / 20_000
     x = forward(layers, np.stack([np.cos(angle), np.sin(angle)], -1))
@@ -52,7 +55,7 @@ def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
         found.append(((across > 0) != (np.roll(across, 1) > 0))[along > 0].sum())
     exact = circle_sheets(layers)
     assert exact <= 2**count
-    assert max(found) <= exact or nearest > 0.05  # an edge of a coarse polygon may jump over the circle
+    assert max(found) <= exact or nearest > 0.05  # a long edge of the image may cut across the circle
 
 
 def test_five_layers_reach_the_bound():

@@ -122,7 +122,11 @@ def test_u_eps_in_one_dimension_is_a_sigmoid_of_slope_one_over_root_eps(xp):
 
 
 def test_a_line_becomes_half_a_great_circle(xp, rng):
-    """Gnomonic projection: the tangent of the angle from the foot of the line is the position along it."""
+    """u_ε with ε = 0 maps a line at distance 1 to half a great circle, by gnomonic projection.
+
+    The tangent of the angle from the foot of the line, its point nearest to the origin, is the position along
+    the line.
+    """
     foot, along = np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     position = np.linspace(-9, 9, 19)[:, None]
     got = np.asarray(u_eps(xp.asarray(foot + position * along), eps=0.0))

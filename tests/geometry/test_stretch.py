@@ -32,7 +32,7 @@ def test_fold_has_the_closed_form(xp, t):
 
 
 def test_a_fold_is_like_an_absolute_value(xp):
-    """Both ends go to 1; the lowest point, √(1 − 1/t²), is where cos θ = −1/t."""
+    """(±1, 0) go to first coordinate 1; the smallest one, √(1 − 1/t²), is where cos θ = −1/t."""
     got = fold(xp.asarray([[1.0, 0.0], [-1.0, 0.0], [-1 / 2, np.sqrt(3) / 2]]), t=2.0)
     close(got[:, 0], [1, 1, np.sqrt(3) / 2])
     assert (np.asarray(fold(circle(xp), t=2.0))[:, 0] >= np.sqrt(3) / 2 - CLOSED_FORM).all()

@@ -40,12 +40,15 @@ def test_the_next_head_sees_the_same_further_on(shape):
     found = windows(np.arange(1, 17), 16, 4, 0.7, shape=shape)
     for h in range(1, 4):
         np.testing.assert_allclose(found[h], np.roll(found[0], 4 * h), atol=ROUNDING)
-    np.testing.assert_allclose(found[0, :4], found[0, 3::-1], atol=ROUNDING)  # and each is even
+    np.testing.assert_allclose(found[0, :4], found[0, 3::-1], atol=ROUNDING)  # and each is symmetric
 
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """A window's share of an axis: its integral over the axis's unit interval, divided by the sum of all."""
+    """A window's share of an axis is its integral over the axis's unit interval, divided by the total.
+
+    The total is the sum over all windows.
+    """
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)
 

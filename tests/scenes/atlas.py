@@ -19,12 +19,15 @@ def every_row():
 
 
 def heads(name: str, column: str) -> list[np.ndarray]:
-    """A column of the table "attention", for each layer of a model: an array of its heads."""
+    """A column of the table "attention": for each layer of a model, an array with a number for each head."""
     return [np.array(row[column]) for row in table("attention") if row["model"] == name]
 
 
 def no_key_is_lost_in_a_head():
-    """No key of a window of 512 tokens, or of a sentence, is lost in any head of SmolLM2 and MiniLM."""
+    """Assert that no key of a text, or of a sentence, is lost in any head of SmolLM2 and MiniLM.
+
+    The text has 512 tokens. A key is lost if no query can select it.
+    """
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
         rows = [row for row in table("trained_keys") if row["model"] == name]
         assert sum(row["heads"] for row in rows) == heads

@@ -16,7 +16,8 @@ from components.training.recipes import state_of
 
 WORDS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|thirty"
 WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|sixth|eighth|tenth"
-# Not claims: exponents, indices, the half of a half-plane, the 2 of a 2-sphere, years (four digits without a comma).
+# Not claims: exponents, indices, the half of a half-plane, the 2 of a 2-sphere, and years (four digits
+# without a comma).
 DIGITS = r"(?<![\w.^])(?<![_^]\{)(?!(?:19|20)[0-9]{2}\b)[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?!-sphere)"
 COUNTED = re.compile(rf"{DIGITS}|\b(?:{WORDS})s?\b(?!-plane)", re.I)
 UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers of list items
@@ -24,7 +25,7 @@ UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers 
 
 @cache
 def text(slug: str) -> str:
-    """The text of a scene without its lines `@ …` and numbers of list items, with single spaces as white space."""
+    """The text of a scene without lines `@ …` and numbers of list items; all white space is single spaces."""
     path = Path(components.scenes.__path__[0]) / slug / "text.md"
     return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
 
@@ -54,5 +55,5 @@ def stop(slug: str, title: str) -> State:
 
 
 def said(value: float, words: str) -> None:
-    """Assert that a value, rounded to as many digits as the words of a text have, equals their number."""
+    """Assert that a value, rounded to as many decimals as `words` has, is written as `words` ("0.87")."""
     assert f"{value:.{len(words.partition('.')[2])}f}" == words, value

@@ -10,7 +10,11 @@ AT_ONCE = 200
 
 
 def layers(recipe, stage):
-    """For each of DIRECTIONS evenly spread directions, the number of triangles of the sheet that it crosses."""
+    """For each of DIRECTIONS evenly spread directions, the number of triangles of the sheet that it crosses.
+
+    The sheet is the only `Sheet` of the recipe's first view, at the stage with the number `stage`, with the
+    default parameters.
+    """
     [sheet] = [mark for mark in recipe.views[0].layers if isinstance(mark, Sheet)]
     points = recipe.cloud(sheet.cloud).stages(recipe.defaults)[stage][:, :3]
     a, b, c = np.moveaxis(points[sheet.triangles], 1, 0)

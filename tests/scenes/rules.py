@@ -21,7 +21,7 @@ def rules() -> dict[str, tuple[str, str]]:
 
 
 def keep(rule: str, slug: str, kept: bool, found: object) -> None:
-    """Fail with one line if a scene breaks a rule. found: the number or words that show it."""
+    """Fail with one line unless `kept` (the scene keeps the rule). found: a number or words that show it."""
     says, remedy = rules()[rule]
     if not kept:
         pytest.fail(f"{slug}: rule `{rule}`: {says} Found: {found}. {remedy}", pytrace=False)

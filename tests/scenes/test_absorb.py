@@ -27,7 +27,7 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """The drawn points of a cloud at a stage: the first d coordinates, to which steps move results."""
+    """A cloud's points at a stage: the first d coordinates, which are drawn. mean: the slider's value."""
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -35,7 +35,7 @@ def at(name, stage, mean=0.0, **choices):
 
 @EACH
 def test_what_comes_out_never_changes(choices):
-    """The next block's input is the same at every stage: with RMSNorm only for mean 0."""
+    """The next block's input is the same at every stage; at the last (RMSNorm) only if `mean` is 0."""
     want = at("says", 0, **choices)
     for mean in (-3.0, 0.0, 1.0):
         for stage in range(LAST):
@@ -145,7 +145,7 @@ def a_zero_gain():
 
 
 def one_matrix_twice():
-    """The head is the transposed embedding; centring the embedding would change the logits."""
+    """The head is the transposed embedding; a head made from the centred embedding gives other logits."""
     shape, weights = shipped("language.safetensors", from_file)
     tokens, own = shape.tokens(TEXT), absorb.untied(weights)
     np.testing.assert_array_equal(own["head.weight"], weights["wte.weight"].T)
@@ -155,7 +155,7 @@ def one_matrix_twice():
 
 
 def nowhere_to_go():
-    """A Linear whose bias is 0 gets another one when it absorbs a shift."""
+    """A Linear whose bias is 0 gets a bias that is not 0 when it absorbs a shift."""
     own = drawn(1)[0]
     own["attn.c_attn.bias"] = 0 * own["attn.c_attn.bias"]
     assert np.abs(absorb.shifts_absorbed(own)["attn.c_attn.bias"]).max() > 0.1

@@ -1,4 +1,4 @@
-"""u_ε in one dimension: its slope and limits; and all that is shown is finite."""
+"""The scene `activation`: u_ε in one dimension, its slope and limits; and what the text says of them."""
 
 import numpy as np
 import pytest

@@ -30,7 +30,7 @@ CASES = [
         for text in ("the keys", "aaaa")
     ),
 ]
-EVERYWHERE = [(0.1, 0.0, 0.0), (1.0, -3.0, 3.0), (2.0, 3.0, -3.0)]  # sliders: size, mean, the last token
+EVERYWHERE = [(0.1, 0.0, 0.0), (1.0, -3.0, 3.0), (2.0, 3.0, -3.0)]  # values of the sliders scale, mean, last
 
 
 @cache
@@ -48,8 +48,10 @@ def size(x):
 
 
 def other_codes_block(own, x, heads, approximate):
-    """The block by torch.nn in float64: LayerNorm, MultiheadAttention, Linear, GELU. Update, weights, y,
-    z.
+    """The block by torch.nn in float64, for the tokens x (n, D), with the weights `own` by name.
+
+    Returns attention's output (n, D), its weights (heads, n, n), and the tokens after attention and after the
+    MLP. approximate: "none" or "tanh", for GELU.
     """
     t = {name: torch.from_numpy(np.array(w)) for name, w in own.items()}
 
@@ -166,7 +168,7 @@ def in_the_browser():
 
 
 def test_the_cache_needs_no_layer_norm():
-    """Keys and values of earlier tokens do not depend on later ones, even without any norm."""
+    """Causal attention without any norm gives the first 7 tokens the same output with the 8th and without."""
     rng = np.random.default_rng(0)
     q, k, v = rng.normal(size=(3, 8, 4))
 
@@ -240,7 +242,7 @@ def key_lengths():
 
 
 def filled_by_narrow_heads():
-    """Keys lie on the surface of an ellipsoid if heads have d_k ≥ d − 1 coordinates, inside it if fewer."""
+    """Keys lie on the surface of an ellipsoid if heads have d_k ≥ d − 1 coordinates, and fill it if fewer."""
     n = stages("branch")[GAIN][:, :D]
     own = drawn({"seed": 1, "n": 6})[0]
     many = rng_sphere(5000) * own["ln_1.weight"] + own["ln_1.bias"]
@@ -282,7 +284,7 @@ def scores_and_cosines():
 
 
 def moved_by(**params):
-    """The largest change of a token's arrow, as the page displays it."""
+    """The change of each token's arrow (n,); the page displays the largest. params: values of sliders."""
     residual = next(r for r in recipe().readouts if isinstance(r, Residual) and r.a == "update")
     a, b = (stages(name, **params)[-1][:, : residual.coordinates] for name in (residual.a, residual.b))
     return size(a - b)

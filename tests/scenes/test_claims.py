@@ -1,4 +1,4 @@
-"""Every number in a scene's text is computed by a test of the scene, for all states of the page."""
+"""The claims of all scenes hold, and cover every number and every stop of the scenes' texts."""
 
 import re
 from functools import cache
@@ -27,7 +27,7 @@ def test_every_number_is_claimed(slug):
 
 @pytest.mark.parametrize("slug", OWN)
 def test_every_stop_is_claimed(slug):
-    """Each stop of a tour has a claim, also a stop without numbers: its words hold in its state."""
+    """Each stop of a tour has a claim, also a stop without numbers."""
     known = [span for key in OWN[slug].CLAIMS for span in places(slug, key)]
     for title in (stop.title for stop in scenes()[slug].text.tour):
         start, end = body(slug, title)
@@ -44,14 +44,14 @@ def test_every_claim_stands_in_the_text(slug):
 
 @pytest.mark.parametrize("slug", OWN)
 def test_no_colour_is_called_dark(slug):
-    """Colours that are dark in the light theme are pale in the dark one."""
+    """No text has words such as “dark” or “lighter”: what is dark in the light theme is pale in the other."""
     found = re.findall(r"\b(?:dark|darker|darkest|brighter|lighter)\b", text(slug))
     keep("no dark colours", slug, not found, ", ".join(found))
 
 
 @cache
 def check(claim):
-    """Call a claim's function. Several fragments may share one, which is called once; a failure is not cached."""
+    """Call a claim's function, once for all fragments that share it; a failure is not cached."""
     claim()
 
 

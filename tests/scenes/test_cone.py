@@ -74,8 +74,9 @@ def length_one():
 
 
 def conic(title, kind):
-    """The points satisfy the focus–directrix property, and the conic through five of them is of the right
-    kind.
+    """Assert that at a stop the points of the rim on the sheet lie on a conic section of this kind.
+
+    kind: −1 for an ellipse, 0 for a parabola, 1 for a hyperbola.
     """
     points = on_the_sheet(stages("rim", title)[0])[:, :2]
     x, y = points.T
@@ -123,7 +124,7 @@ def kinds():
 
 
 def great_circle():
-    """The norm maps a line to a great circle in the plane of the line and the origin; endless, it spans 180°."""
+    """The norm maps a line to a great circle in the plane of line and origin; an endless line spans 180°."""
     found = stop("cone", "A straight line")
     before, after = found.recipe.cloud("line").stages(found.params)
     normal_ = np.array([HEIGHT, 0, -found.params["a"]])
@@ -164,7 +165,10 @@ def ends_of_sliders():
 
 
 def at_the_edge(**params):
-    """Both lines lie on the sheet and end at its edge; the kink is a point of the bent line."""
+    """Assert that both lines lie on the sheet and end at its edge, and that one bends at (u, v).
+
+    params: the values of the sliders.
+    """
     for cloud in ("line", "bent line"):
         before = line_stages(cloud, **params)[0]
         away = np.linalg.norm(before[:, :2], axis=1)
@@ -193,7 +197,7 @@ def edges():
 
 
 def half_circle():
-    """The thin arc in the picture is half a great circle from (0, −1, 0) to (0, 1, 0); the image lies on it."""
+    """The thin arc is half a great circle from (0, −1, 0) to (0, 1, 0); the line's image is a part of it."""
     for a in (-0.8, 0.4, 0.7):
         arc, image = line_stages("half", a=a)[0], line_stages("line", a=a)[1]
         np.testing.assert_allclose(np.linalg.norm(arc, axis=1), 1, atol=EXACT)
@@ -201,7 +205,7 @@ def half_circle():
         np.testing.assert_allclose(arc @ np.array([HEIGHT, 0, -a]), 0, atol=EXACT)
         steps = np.degrees(np.arccos(np.clip((arc[1:] * arc[:-1]).sum(-1), -1, 1)))
         assert steps.sum() == pytest.approx(180) and (arc[1:-1, 2] > 0).all()
-        # the image of the line is a part of it: its plane is the same, and it is above the equator
+        # the line's image is a part of this arc: it is in the same plane, and above the equator
         np.testing.assert_allclose(image @ np.array([HEIGHT, 0, -a]), 0, atol=EXACT)
         assert (image[:, 2] > 0).all()
 
@@ -214,7 +218,7 @@ def test_the_cone_always_meets_the_sheet():
 
 
 def half_after_a_norm():
-    """Before the norm a cone belongs to the plane, and after it half a great circle to the line."""
+    """A plane after the norm is a cone before it; a line before the norm is half a great circle after it."""
     a_cone()
     half_circle()
 

@@ -1,4 +1,4 @@
-"""The text of the scene `digits`, tested with the film and the table of all trainings."""
+"""The text of the scene `digits`, tested with the film (a recorded training) and all trainings' table."""
 
 from functools import cache
 
@@ -26,7 +26,7 @@ def median(shares):
 
 
 def hits(shares):
-    """The numbers of test pictures that these shares of all test pictures are."""
+    """Convert shares of the test pictures to numbers of test pictures, whole numbers."""
     return np.rint(PICTURES * shares).astype(int)
 
 
@@ -58,7 +58,7 @@ def ten_digits():
 
 
 def ten_caps():
-    """The largest possible smallest angle of ten points on a sphere: the best of several optimisations."""
+    """Ten points on a sphere can all be about 66° apart, and not more: the better of two optimisations."""
 
     def crowding(flat, power):
         points = flat.reshape(10, 3) / np.linalg.norm(flat.reshape(10, 3), axis=-1, keepdims=True)
@@ -147,7 +147,7 @@ def rays():
 
 
 def doubtful():
-    """At the end there are points between caps, whose two largest logits are close."""
+    """After training the two largest logits of a few pictures, between caps, differ by less than 1."""
     state = stop("digits", "A doubtful one")
     assert state.params["step"] == FILM.steps[-1]
     logits = FILM.pipeline(0).stages(FILM.data.points.astype(float), {"step": float(FILM.steps[-1])})[-1]
@@ -167,9 +167,7 @@ def the_answer():
 
 
 def no_special_part():
-    """The division scales each vector by a number, including its coordinate along 𝟏; LayerNorm removes
-    that.
-    """
+    """Division by the length scales all coordinates by one number; LayerNorm removes the part along 𝟏."""
     x = np.random.default_rng(0).normal(size=(99, 3))
     divided = Pipeline((Normalize(),)).stages(x)[-1]
     np.testing.assert_allclose(divided / x, (divided / x)[:, :1] * np.ones(3))

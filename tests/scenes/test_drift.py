@@ -30,7 +30,7 @@ from tests.scenes.claims import said, stop
 from tools.films import language as films
 
 ROWS = table("drift")
-FOUR_DIGITS = 6e-4  # of the numbers in the table
+FOUR_DIGITS = 6e-4  # relative tolerance: the table's numbers have four digits
 ROUNDING = 1e-12  # of some hundred sums in double precision
 SINGLE = 1e-6  # tolerance of an interpolated track
 EPSILON = 1e-4  # the change of an angle by ε = 1e-5
@@ -47,7 +47,10 @@ def rows(name):
 
 
 def median(name, part, number, *, window=64, kind="places"):
-    """The median over five models, by layer; "way" is the path length divided by the spread."""
+    """The median over the five models of a kind, an array with a number for each layer.
+
+    number: a column of the table, or "way", which is the path length divided by the spread.
+    """
     each = [row[kind][str(window)][part] for row in rows(name)]
     values = [np.divide(e["path"], e["spread"]) if number == "way" else e[number] for e in each]
     return np.median(values, axis=0)
@@ -89,8 +92,8 @@ def test_the_table_anew(name, kind):
 def test_the_letters_are_those_of_the_model(name, kind):
     """The letters' vectors are those that the model computes when it reads only the current window.
 
-    Tested at the first and last stage, for three positions of the window; with the letters' distances and
-    path lengths.
+    Tested at the first and last stage, for three positions of the window. The distances of the letters from
+    their start are tested too; a path must be at least as long.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
@@ -145,7 +148,7 @@ def test_numbers_of_a_drift_by_hand():
 
 
 def test_the_division_turns_nothing():
-    """The norm's division turns no vector: the angles between successive vectors stay the same, up to ε."""
+    """The norm's division turns no vector: a letter's angles from step to step stay the same, up to ε."""
     for layer in (1, 2, 3, 4):
         recipe = recipe_of(SCENE, layer=layer, window=32)
         cloud, stages = recipe.cloud("true"), []
@@ -250,7 +253,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """For any vectors: the mean square distance of two random ones is twice that from their mean."""
+    """The mean square distance of two random letters is twice their mean square distance from the mean."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))
@@ -292,7 +295,7 @@ def sphere():
 
 
 def from_window_to_window():
-    """The loss of a model varies more from window to window in a text that the model generates."""
+    """Each model's loss varies more between windows of a text that it generates than of a given text."""
     read_, written = (
         np.array([np.std(row[source][0], ddof=1) for name in MODELS for row in rows(name)])
         for source in ("read", "written")
@@ -362,7 +365,7 @@ def upwards():
 
 
 def one_spread():
-    """The figure divides by the spread that the table has for the model shown, in each layer and at each stage."""
+    """The figure divides by the table's spread for the model shown, in each layer and at each stage."""
     assert films.PASSAGES == 6 and films.FOLLOWED_LETTERS == 16
     for name in MODELS:
         for layer in range(1, 5):

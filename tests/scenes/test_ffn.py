@@ -1,4 +1,4 @@
-"""The text of the scene `ffn`, recomputed: weights, fates of points, trainings."""
+"""The text of the scene `ffn`, recomputed: weights, what ReLU does to points (their fates), trainings."""
 
 from functools import cache
 from math import acos, pi, sqrt
@@ -34,12 +34,15 @@ SCENE = scenes()["ffn"]
 TABLE = {(row["norm"], row["function"], row["expansion"]): row for row in read("ffn.json", json_table)}
 CIRCLE, SPHERE = SPACES["layer_norm"], SPACES["rms_norm"]
 ONE = np.ones(3)
-FINE = 20_000  # points of a circle or a sphere, where areas and lengths are counted
+FINE = 20_000  # points of a circle or a sphere, for measuring lengths and areas
 FIRST = {"tilt": 25.0, "shift": -0.6}
 
 
 def fates(recipe, params=None):
-    """The numbers of points that have each of `gates.FATES`, counted by the selections of marks: (3,)."""
+    """The numbers of points (3,) that have each of `gates.FATES`, counted with the selection `Gated`.
+
+    params: values of sliders; the others keep their defaults.
+    """
     at = recipe.moment(recipe.defaults | (params or {}), 2)
     only = [
         Gated(fate, 0, SPACES["layer_norm" if len(at.now("points")) == 480 else "rms_norm"])
@@ -80,7 +83,7 @@ def test_the_surfaces_are_all_that_the_norms_give():
 
 
 def test_a_map_of_the_sphere_keeps_areas():
-    """Each of 24 equal cells of longitude and height has equally many points, up to those at the edges."""
+    """Each of 24 equal cells of longitude and height has 1/24 of the points, to within 2 %."""
     across = places(normed(FINE, norm="rms_norm"))
     counts = np.histogram2d(*across.T, bins=(6, 4), range=((-180, 180), (-RADIUS, RADIUS)))[0]
     assert np.abs(counts - FINE / 24).max() < 0.02 * FINE / 24
@@ -199,7 +202,7 @@ def the_ranks():
                 rank = np.linalg.matrix_rank(W[on[i]]) if on[i].any() else 0
                 wanted = [gates.COLLAPSED] if rank == 0 else [gates.APART] if rank == n else [gates.SHARED]
                 assert found[i] in ([*wanted, gates.APART] if rank == n - 1 else wanted)
-    # one of the sphere's three: around that direction all with the same height have one image
+    # on the sphere with one of three neurons on: points at equal height along its weights have one image
     turn = np.linspace(0, 0.5, 9)
     around = np.column_stack([np.full(9, 0.8), -0.6 * np.cos(turn), -0.6 * np.sin(turn)])[1:]
     assert np.ptp(np.maximum(around @ np.diag([1.0, 2, 3]), 0), axis=0).max() < 1e-12
@@ -208,9 +211,9 @@ def the_ranks():
 
 
 def the_condition():
-    """From two shifts on, no two points have the same image, and all neurons are active.
+    """From one shift on, no two points have one image; from a larger one on, all neurons are on everywhere.
 
-    Both shifts are tested just below and just above.
+    Both are tested just below and just above, on the circle. The first is tested on the sphere too.
     """
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")

@@ -1,4 +1,4 @@
-"""Tests of the scene `fibre`: LayerNorm sends each half-plane to one point; its centring Π is a projection."""
+"""The scene `fibre`: LayerNorm sends each half-plane to one point; its centring Π is a projection."""
 
 from fractions import Fraction
 
@@ -233,7 +233,7 @@ def one_angle():
     np.testing.assert_allclose(np.linalg.norm(outputs, axis=1), ROOT, atol=FIBRE)
     np.testing.assert_allclose(
         [outputs.sum(1), outputs.std(1) - 1], 0, atol=1e-9
-    )  # neither mean nor deviation
+    )  # all have mean 0 and deviation 1
     assert np.diff(np.sort(np.arctan2(*(outputs @ hyperplane_basis(3).T).T))).max() < 0.3
 
 

@@ -135,7 +135,10 @@ def of_two_heads():
 
 
 def twice_as_wide():
-    """At overlap 1 a window ends at the middle of the next block."""
+    """At overlap 1 a window is twice as wide as its block, so it ends at the middle of the next block.
+
+    The shares of an axis are averages over a unit interval, which adds 1 to the width.
+    """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
         narrow, wide = (
@@ -387,7 +390,7 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def only_together():
-    """What one head sees of all points fills an ellipsoid; the points themselves lie on a sphere of radius 2."""
+    """What one head sees of all points fills an ellipsoid; the points lie on a sphere of radius 2."""
     semi_axes()
     in_general()
     on_the_sphere()

@@ -1,6 +1,4 @@
-"""The figures of the Jacobian, against PyTorch's automatic differentiation and the closed form; and the
-text.
-"""
+"""The scene `jacobian` against PyTorch's automatic differentiation and the closed form; and its text."""
 
 from functools import partial
 
@@ -29,7 +27,10 @@ def vector(letter, params, d):
 
 
 def jacobian(x, centred, eps):
-    """The norm's Jacobian at x, computed by PyTorch and converted to the scene's rotated coordinates."""
+    """The norm's Jacobian (d, d) at x, by PyTorch, in the scene's coordinates, in which x is given too.
+
+    centred: whether the norm is LayerNorm, whose coordinates the scene rotates; otherwise it is RMSNorm.
+    """
     d = len(x)
     turn = torch.tensor(upright_basis(d) if centred else np.eye(d))
 
@@ -56,7 +57,7 @@ numbers = st.integers(-200, 200).map(lambda k: k / 100)
 @settings(max_examples=40)
 @given(data=st.data())
 def test_both_passes_are_those_of_pytorch(norm, d, data):
-    """At random sliders, the scene maps vectors by PyTorch's Jacobian, forward and backward."""
+    """The scene maps vectors by PyTorch's Jacobian J forward, and by Jᵀ backward, at random slider values."""
     names = [f"{letter}{i + 1}" for letter in "xg" for i in range(d)]
     drawn = {name: data.draw(numbers, name) for name in names}
     drawn |= {"eps": data.draw(st.sampled_from((0.0, 1e-4, 0.3, 10.0)), "eps"), "r": 0.5}
@@ -84,7 +85,7 @@ def test_a_small_ball_goes_where_its_linear_image_is():
         recipe, params = state("forward", "layernorm", 4, r=r)
         ends = [recipe.cloud(name).stages(params)[-1] for name in ("linear", "neighbours")]
         far.append(np.linalg.norm(ends[0] - ends[1], axis=1).max())
-    assert far[0] < 1e-3 and far[1] / far[0] == pytest.approx(4, rel=0.1)  # of second order
+    assert far[0] < 1e-3 and far[1] / far[0] == pytest.approx(4, rel=0.1)  # the distance grows like r²
 
 
 # --- what the text says
@@ -104,7 +105,7 @@ def disc_then_segment():
         recipe, params = state("forward", "layernorm", d)
         stages = recipe.cloud("ball").stages(params)
         ranks = [np.linalg.matrix_rank(stage[:, d : 2 * d], tol=1e-9) for stage in stages]
-        assert ranks == [3, 2 if d == 3 else 3, left]  # of d = 4 the picture has the hyperplane
+        assert ranks == [3, 2 if d == 3 else 3, left]  # for d = 4 the picture shows the hyperplane only
         z, v = stages[-1][:, :d], stages[-1][:, d : 2 * d]
         assert np.abs((z * v).sum(1)).max() < EXACT  # it touches the sphere
     recipe, params = state("forward", "rmsnorm", 3)

@@ -96,12 +96,11 @@ def more_starts():
 
 
 def xor_without_three_in_a_row():
-    """No line separates its corners; but every labelling of three points that are not collinear can be
-    separated.
-    """
+    """No line separates the classes of XOR, but one does for any labels of three points not on one line."""
     corners, labels = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
     assert (corners[labels == 0].mean(0) == corners[labels == 1].mean(0)).all()  # the hulls meet
-    assert abs(np.linalg.det(np.column_stack([corners[:3], np.ones(3)]))) == 1  # any values have a plane
+    # so at three corners an affine function can have any values
+    assert abs(np.linalg.det(np.column_stack([corners[:3], np.ones(3)]))) == 1
 
 
 def sixteen():
@@ -198,7 +197,7 @@ def around_a_square():
 
 
 def a_small_patch_hardly_bends():
-    """A norm after a Linear that makes a sheet in space small: the next Linear undoes both, nearly exactly."""
+    """If a Linear makes a sheet small, the norm after it is nearly linear: the next Linear can undo both."""
     sheet, eps = np.random.default_rng(0).uniform(-1, 1, (200, 3)), 1e-3
     for size in (1e-2, 1e-3, 1e-4):
         back = u_eps(size * sheet, eps=eps) * np.sqrt(eps) / size

@@ -35,7 +35,7 @@ def shipped(model):
 
 @cache
 def keys(**choices):
-    """The drawn keys at each stage."""
+    """The keys that the scene draws, a list of arrays over stages."""
     return recipe_of(SCENE, **choices).cloud("keys").stages({})
 
 
@@ -54,7 +54,7 @@ def test_the_last_stage_is_what_attention_reads():
     """The keys at the last stage equal the model's, and the picture is their projection to the hyperplane.
 
     The cloud "true" has the model's scale at all stages. The cloud that is drawn has another scale at first,
-    and the model's after LayerNorm has divided.
+    and the model's after LayerNorm has divided. If the model only centres, the other scale stays.
     """
     show = hyperplane_basis(4)
     for model in ARMS:
@@ -109,7 +109,7 @@ def test_any_text_of_what_it_has_read_is_shown(text):
 
 
 def test_other_codes_keys():
-    """The keys of the first layer, computed directly from the arrays of the shipped file, agree."""
+    """The scene's keys in the first layer equal those computed directly from the shipped file's arrays."""
     shape, w = shipped("language")
     tokens = [shape.characters.index(each) for each in FILM]
     x = w["wte.weight"][tokens] + w["wpe.weight"][: len(FILM)]
@@ -132,8 +132,9 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """With ε, the key of one of 200 equal letters is an average of the others, a thousandth of the radius
-    from the nearest. Without ε, or if the text is not one repeated letter, no key is such an average.
+    """With ε, one of the keys of 200 equal letters is an average of the others, very near one of them.
+
+    Without ε no key is such an average, nor with ε if a word is repeated.
     """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
@@ -202,7 +203,8 @@ def losses():
 def first():
     """Equal letters are nearer to each other than different letters usually are.
 
-    The selected "a" is an average of seven keys; two of them, also of "a", have a weight of 0.1 or more.
+    The key of the followed "a" is an average of seven keys; two of them, also of "a", have a weight of 0.1
+    or more.
     """
     points, state = keys()[0], stop("language", "A sentence as keys")
     assert (state.follow, FILM[GREAT], state.choices["layer"]) == (GREAT, "a", "1")
@@ -241,7 +243,7 @@ def deeper():
     assert len(set().union(*(lost(layer=layer) for layer in range(1, 5)))) == 45
 
     def spread(points):
-        """The distance between equal letters in the picture, relative to all."""
+        """The mean distance between equal letters in the picture, divided by that between any two."""
         points = points @ hyperplane_basis(4).T
         far = np.linalg.norm(points[:, None] - points, axis=-1)
         same = np.array([[a == b for b in FILM] for a in FILM]) & ~np.eye(60, dtype=bool)
@@ -280,7 +282,7 @@ def as_they_are_written():
 
 
 def an_average():
-    """The averaging weights of a hollow key sum to 1, and its score is that average of scores."""
+    """The averaging weights of an unselectable key sum to 1, and its score is that average of scores."""
     points = keys()[0]
     found = certificate(points, GREAT)
     assert found.weights.sum() == pytest.approx(1)
@@ -289,8 +291,9 @@ def an_average():
 
 
 def the_papers_table():
-    """The percentage of unselectable keys in four layers: before LayerNorm, and without scaling. Source:
-    brody2023, tables 1 and 2.
+    """The percentages of unselectable keys in four layers, before LayerNorm and without scaling.
+
+    Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):

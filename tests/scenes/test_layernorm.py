@@ -271,9 +271,9 @@ def what_is_lost():
 
 
 def neither_mean_nor_spread():
-    """Changing the mean or the spread of the input does not change the scene's result after LayerNorm.
+    """Changing the mean or the spread of the input changes RMSNorm's result in the scene, not LayerNorm's.
 
-    This is tested for all points except those near the line along 𝟏, whose direction is due to rounding.
+    Points near the line along 𝟏, whose direction is due to rounding, are left out.
     """
     for recipe in every():
         known = recipe.defaults | {"eps": 0.0}
@@ -429,7 +429,7 @@ def the_bend():
 
 
 def two_dimensions_are_lost():
-    """The dimension of the result's changes when x changes: the rank of the derivative, by differences."""
+    """The derivative of LayerNorm, by central differences, has the rank d − 2."""
     for d in (2, 3, 4, 9):
         x, h = np.random.default_rng(d).standard_normal(d), 1e-4
         ends = layer_norm(x + h * np.concatenate([np.eye(d), -np.eye(d)]), eps=0.0)

@@ -50,7 +50,7 @@ def language():
 
 @cache
 def stream(name="trained"):
-    """The first norm's input vectors, computed by the model from the text."""
+    """The blocks that the language model computes from the text, and its weights; "start": untrained."""
     shape, weights = language()
     if name == "start":
         weights = {part: w.astype(np.float64) for part, w in initial(shape, 0).items()}
@@ -61,7 +61,7 @@ def stream(name="trained"):
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("norm", [1, 5])
 def test_what_is_shown_is_what_the_model_computes(name, norm):
-    """Each stage of the picture equals the model's own vectors, which are identified by their numbers."""
+    """After centring, each stage of the picture equals the model's vectors; the input up to one factor."""
     blocks, weights = stream(name)
     k = (norm - 1) // 2
     every = blocks[k].stream.reshape(-1, 4)
@@ -112,7 +112,7 @@ def test_a_click_on_any_strip_opens_its_norm(recording, name):
 
 
 def test_points_of_strips_are_as_high_as_their_values():
-    """On linear and logarithmic strips, from the lower end of each to its upper end."""
+    """A point's height between the ends of its strip gives its value, on linear and logarithmic strips."""
     own = shipped("minilm")
     for name, every in SETS.items():
         ends = [scale(strip, [own]) for strip in every]
@@ -251,7 +251,7 @@ def named(recording, path):
 
 
 def layer_12():
-    """The massive vectors of SmolLM2, from its coordinates and its numbers."""
+    """The four massive vectors of SmolLM2 in layer 12: from the recorded vectors, and in the table."""
     row, k = named("smollm2", "layers.12.input_layernorm")
     before, after = (shipped("smollm2").rows[k + step] for step in (-1, 1))
     assert before["massive"] == 0 and row["massive"] == after["massive"] == 4 and row["vectors"] == 2000
@@ -306,7 +306,7 @@ def keys_taken():
 
 
 def gains_at_507():
-    """In norms of SmolLM2's layers 12 to 26, coordinate 507 has the largest sum of squares and a gain < 0.175."""
+    """In SmolLM2's layers 12 to 26, coordinate 507 has the largest sum of squares and a gain below 0.175."""
     rows = {row["path"]: row for row in shipped("smollm2").rows}
     for layer in range(12, 27):
         attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
@@ -375,7 +375,10 @@ def albert():
 
 
 def after_attention():
-    """MiniLM, layers 0 to 3: no input of a norm after attention is over 1.25 times the median length."""
+    """MiniLM, layers 0 to 3: the longest input of the norm after attention is below 1.25 median lengths.
+
+    At the norm after the MLP it is above 5.
+    """
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]
     assert own[at - 1]["path"] == "encoder.layer.1.attention.output.LayerNorm"
@@ -422,9 +425,7 @@ def longer_and_longer():
 
 
 def first():
-    """Within a letter, vectors differ more in height than in the plane, and colours go from dark to
-    bright.
-    """
+    """The vectors of one letter spread more than twice as far in height as along each axis of the plane."""
     points = stop("model", "A toy: the input of the first norm").recipe.cloud("vectors").points
     assert len(points) == 600
     token = shipped().norms[0].token
@@ -478,14 +479,15 @@ def flat_directions():
 
 def turned():
     found = {each.name: each for each in verdict(shipped().rows)}
-    assert found["folds"].value == 1  # folded into the weights before it, the centring could go in every norm
+    assert found["folds"].value == 1  # the centring of every norm can be folded into the weights before it
     assert min(row["turn_high"] for row in shipped().rows) > 1
     said(found["turn_median"].value, "15")
 
 
 def the_axes():
-    """1 is upright and the other two axes are in the hyperplane: three directions, of at most seven
-    numbers.
+    """𝟏 is upright, and the other two axes are the directions of the hyperplane with the largest spread.
+
+    This holds even if an RMSNorm's outputs spread most along 𝟏.
     """
     (points,) = {
         mark.rows
@@ -506,7 +508,7 @@ def the_axes():
 
 
 def the_strips():
-    """Linear strips start at 0, below the lowest number; logarithmic ones at the lowest number."""
+    """All numbers are within their strips (if logarithmic: positive numbers); linear strips start at 0."""
     for name in SHIPPED:
         for strip in (strip for every in SETS.values() for strip in every):
             rows = shipped(name).rows
@@ -560,7 +562,7 @@ def the_massive():
 
 
 def the_turn():
-    """The column `turn` of the table is the median angle between a norm's outputs with and without centring."""
+    """The table's column `turn` is the median angle between a norm's outputs with and without centring."""
     blocks, weights = stream()
     x = blocks[0].stream.reshape(-1, 4)
     gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))
@@ -681,7 +683,10 @@ def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, 
 
 @pytest.mark.parametrize("kind, shift", [("rms_norm", 0), ("rms_norm", 1), ("layer_norm", 0)])
 def test_the_formula_has_a_shift_if_the_recorded_norm_can_have_one(kind, shift):
-    """The stage stays, because links count stages. A LayerNorm before training has a shift of 0."""
+    """A LayerNorm's formula has β even if the shift is 0, as before training; an RMSNorm's only if it is not.
+
+    The stage "+ β" always stays, because links count stages.
+    """
     norm = replace(norms.norm(kind=kind, n=30), beta=np.full(6, float(shift)))
     recipe = build({each.name: each.default for each in SCENE.choices}, digest(norms.recording(norm)))
     assert (r"\beta" in recipe.formula) == (kind == "layer_norm" or shift == 1)

@@ -159,7 +159,7 @@ def test_the_formula_is_that_of_the_norm(norm):
 
 
 def test_the_labels_of_the_axes_are_apart_in_the_first_picture():
-    """By at least a fifteenth of the panel, which on a phone is the width of a label."""
+    """They are at least a fifteenth of the panel apart, which on a phone is the width of a label."""
     recipe = recipe_of(SCENE)
     for view in recipe.views[:2]:
         names = next(mark for mark in view.layers if mark.cloud.endswith("axis labels"))
@@ -173,7 +173,7 @@ CENTRED = [name for name, norm in NORMS.items() if norm.centered]
 
 
 def at(title, side="left"):
-    """The cloud of one side at a stop, before and after its norm."""
+    """The state at a stop, and the points of one side before and after its norm."""
     state = stop("norms", title)
     start, *_, end = state.recipe.cloud(side).stages(state.params)
     return state, start, end

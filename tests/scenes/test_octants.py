@@ -47,7 +47,7 @@ def best_plane(x, labels):
 def exhaustive(x, labels):
     """The result of `best_plane`, by trying all planes through three of the points.
 
-    Each way to separate the points with a plane is found so: the three points themselves count on either side.
+    So every way to separate the points is found, because the three points can be counted on either side.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])
@@ -77,7 +77,7 @@ def at_stop(title):
 
 @cache
 def turned():
-    """The angles in degrees (L, N) during the largest drop, and the drop."""
+    """The largest drop of the loss, and the angles in degrees (L, N) by which points turn in it."""
     drop = max(drops(FILM.steps, FILM.loss[SEED]), key=lambda e: e.before - e.after)
     ends = FILM.weights[SEED, np.searchsorted(FILM.steps, [drop.start, drop.end])]
     return drop, turns(FILM.network, *ends, FILM.data.points)
@@ -222,8 +222,9 @@ def failing_seeds():
 
 
 def one_boundary_or_none():
-    """At the start the sign of the prediction has at most two regions on the sphere; at the end of the shown
-    seed, more.
+    """The sign of the prediction has one or two regions on the sphere before training, for every seed.
+
+    At the end of the shown seed it has more.
     """
     points, triangles = sphere_mesh()
     places, same = np.unique(points.round(9) + 0.0, axis=0, return_inverse=True)
@@ -296,7 +297,7 @@ CLAIMS = {
 
 @pytest.mark.parametrize("stage", [0, 2, 4])
 def test_a_row_of_the_picture_is_a_point(stage):
-    """The large view draws the points of the cloud by their own coordinates, from which claims are computed."""
+    """The large view draws the cloud's points by their own coordinates, from which claims are computed."""
     [layer] = [x for x in RECIPE.views[0].layers if x.draws == "points" and x.role == "class-0"]
     x = stages()[stage]
     drawn = project(layer.rows, x, stages())

@@ -130,7 +130,7 @@ def squeezed():
 
 
 def the_most_of_a_gradient():
-    """The Jacobian's largest singular value is the factor; along the output, and along 𝟏, it is 0."""
+    """The factor is the Jacobian's largest singular value; its kernel has the output (LayerNorm: and 𝟏)."""
     for norm, d in KINDS:
         recipe, params = state(norm, d, a=5.0)
         own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm
@@ -145,7 +145,7 @@ def the_most_of_a_gradient():
 
 
 def a_gradient_along_the_limit():
-    """With ten times the outlier, its length after the norm is a hundredth."""
+    """Passed back through the norm, a gradient along the limit shrinks like 1/a²."""
     for norm, d in KINDS:
         own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm
         points = torch.tensor(state(norm, d)[0].cloud("points").points)
@@ -203,7 +203,7 @@ def places_left(title, count):
 
 
 def real(**params):
-    """Whole vectors of first and of later tokens, with the coordinate 507 scaled; and the recipe."""
+    """The vectors of first and of later tokens, with coordinate 507 scaled; the recipe; its parameters."""
     recipe = recipe_of(SCENE, norm="smollm2")
     params = recipe.defaults | params
     scaled = [each * np.where(np.arange(D) == MASSIVE, params["factor"], 1) for each in shipped.read(*FILE)]
@@ -218,7 +218,8 @@ def test_real_vectors_go_through_pytorchs_rms_norm(factor):
     np.testing.assert_allclose(shown[:, 0], outputs[:, MASSIVE], atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(shown, axis=1), np.sqrt(D), atol=1e-9)
     np.testing.assert_allclose(end("inverse", recipe, params)[:, 0], 1 / np.sqrt((x**2).mean(1)), rtol=1e-9)
-    directions = np.linalg.lstsq(outputs, shown[:, 1:3], rcond=None)[0]  # they must be orthonormal
+    # the two other coordinates must be linear functions of the outputs
+    directions = np.linalg.lstsq(outputs, shown[:, 1:3], rcond=None)[0]
     np.testing.assert_allclose(outputs @ directions, shown[:, 1:3], atol=1e-6)
 
 
@@ -264,7 +265,7 @@ def ratios_stay():
     np.testing.assert_allclose(normed("rmsnorm", x)[0] / x[0], normed("rmsnorm", x)[0, 0] / 50)
     y = normed("layernorm", x)[0]
     np.testing.assert_allclose(np.diff(y) / np.diff(x[0]), (y[0] - y[2]) / 52)
-    assert abs(y[1] / y[2] - x[0, 1] / x[0, 2]) > 1  # of the coordinates themselves they do not
+    assert abs(y[1] / y[2] - x[0, 1] / x[0, 2]) > 1  # the ratios of the coordinates change
 
 
 CLAIMS = {

@@ -21,7 +21,10 @@ DRAWS = 20
 
 
 def tokens(recipe, params, **moved):
-    """The tokens of the recipe, and the numbers that they share, by their index in build.py."""
+    """The tokens (n, d) at stage 0, and the numbers that they share, at the indices COUNT, ENERGY and TIME.
+
+    moved: values of parameters that replace those of `params`.
+    """
     d = recipe.views[0].dims
     x = recipe.cloud("tokens").stages(params | moved)[0]
     return x[:, :d], x[0, 2 * d :]
@@ -40,7 +43,7 @@ def test_the_hue_of_a_token_is_its_angle_also_opposite_the_start():
 
 
 def average(x, beta):
-    """The average that attention gives each token; for many draws at once."""
+    """The average of the tokens x (…, n, d) that attention gives each of them."""
     weights = np.exp(beta * (x @ x.mT - 1))
     return weights / weights.sum(-1, keepdims=True) @ x
 
@@ -79,7 +82,7 @@ def scipy(x, beta, until, values=0, scores=0):
 
 @cache
 def draws(d, n, beta, placement="post"):
-    """The directions of the tokens of many draws at all times of the integration, (times, draws, n, d)."""
+    """The tokens of DRAWS draws, of length 1, at all times of the integration: (times, DRAWS, n, d)."""
     return norm(states(d, n, beta, placement))
 
 
@@ -188,7 +191,7 @@ def inexact():
 
 
 def five_degrees():
-    """Two tokens at this angle count as one and a half."""
+    """Two tokens 5° apart, to within 1°, count as 4/3 clusters."""
 
     def excess(angle):
         return counted(np.array([[1, 0], [np.cos(angle), np.sin(angle)]])) - 4 / 3
@@ -204,7 +207,10 @@ def a_layer():
 
 
 def a_layer_of_long_tokens():
-    """With pre-LN and peri-LN a layer adds to y, which is longer than x; drawn in units of its length."""
+    """The figure divides a token y, and what the layer adds to it, by y's length.
+
+    This length exceeds 1 only with pre-LN and peri-LN.
+    """
     recipe = recipe_of(SCENE, placement="all", seed="0")
     t = times()[-1]
     for kind in LOOKS:
@@ -269,7 +275,7 @@ def clocks_of_soft_attention():
 
 
 def faster():
-    """Half of the clusters merge sooner if attention's output has length 1: little for β = 9, more for β = 1."""
+    """Half of the clusters merge sooner if attention's output has length 1, above all for β = 1."""
     for placement, other in (("ngpt", "post"), ("peri", "pre")):
         sharp, soft = (
             np.median(halved(draws(2, 32, beta, placement)) / halved(draws(2, 32, beta, other)))
@@ -279,7 +285,7 @@ def faster():
 
 
 def off(beta, placement, other):
-    """Distances (times, draws, n) of tokens: at time t with `placement`, at time log(1 + t) with `other`."""
+    """Distances (times, DRAWS, n) of tokens: with `placement` at time t, with `other` at time log(1 + t)."""
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)
     share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]

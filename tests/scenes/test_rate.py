@@ -18,7 +18,7 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """For each step: w, its length, the number of the step, log₁₀ of the angle in degrees."""
+    """For each step: the two numbers of w, its length, the step's number, log₁₀ of its angle in degrees."""
     return recipe.cloud("path").stages(params)[0]
 
 
@@ -110,7 +110,8 @@ def the_law():
         [law] = np.unique(recipe.cloud("law").stages(params | {"rate": rate})[-1][:, 1])
         assert law == pytest.approx((rate / (2 * 0.1 - rate * 0.1**2)) ** 0.25)
         assert law == pytest.approx((rate / (2 * 0.1)) ** 0.25, rel=0.02)
-        assert lengths(rate, 0.1, 2000, np.ones)[-1] == pytest.approx(law, abs=1e-8)  # NO_DECAY
+        # not exact, because the scene adds NO_DECAY to the divisor
+        assert lengths(rate, 0.1, 2000, np.ones)[-1] == pytest.approx(law, abs=1e-8)
         assert lengths(rate, 0.1, 20_000, lambda n: random(size=n)).mean() == pytest.approx(law, rel=about)
     fluctuating = lengths(2.0, 0.3, 20_000, lambda n: random(size=n)).mean()
     assert fluctuating > 1.1 * (2.0 / (2 * 0.3 - 2.0 * 0.3**2)) ** 0.25  # ηλ is not small
@@ -133,7 +134,7 @@ def weight_norm():
 
 
 def epsilon_at_zero():
-    """The gradient of u_ε at 0 is the slope over √ε."""
+    """The gradient of ⟨s, u_ε(w)⟩ at w = 0 is s/√ε."""
     for eps in (1e-2, 1e-6):
         w = torch.zeros(2, dtype=torch.float64, requires_grad=True)
         (w / (w @ w + eps).sqrt() @ torch.tensor([1.0, 2.0], dtype=torch.float64)).backward()
@@ -204,7 +205,7 @@ def adam():
 
 
 def not_orthogonal():
-    """Adam's steps without decay; some of them shorten w."""
+    """Without decay, Adam's steps are not orthogonal to w, and some of them shorten w."""
     w = path(*state("adam", decay=0.0))
     before, moves = w[:-1, :2], np.diff(w[:, :2], axis=0)
     cosines = (moves * before).sum(1) / np.linalg.norm(moves, axis=1) / np.linalg.norm(before, axis=1)
@@ -227,7 +228,7 @@ def as_long_as_it_is_strong():
 
 
 def out_of_the_panels():
-    """Long w are above the axis of their panel; and where there is no decay, so is the balance."""
+    """Without decay, the dashed line is above its panel; so is the length of w at a high rate."""
     for params in ({"rate": 2.0, "noise": 2.0}, {"rate": 0.01, "noise": 0.0}):
         recipe, params = state(decay=0.0, **params)
         assert recipe.cloud("law").stages(params)[-1][0, 1] > MAX_SHOWN_LENGTH == 5

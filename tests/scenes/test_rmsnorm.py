@@ -61,7 +61,7 @@ def at(title, cloud):
 
 
 def own(x):
-    """The value of q of each point."""
+    """q = μ/σ of each point."""
     return x.mean(1) / x.std(1)
 
 
@@ -173,7 +173,7 @@ def to_the_pole():
 
 
 def collapse():
-    """For vectors of one q: cosines and differences of RMSNorm's outputs; LayerNorm of RMSNorm is LayerNorm."""
+    """For vectors of one q: RMSNorm's cosines and differences; LayerNorm of RMSNorm's output is LayerNorm."""
     for q in (2.0, 5.0):
         x = of_one_q(q)
         left, right = layer_norm(x, eps=0), rms_norm(x, eps=0)
@@ -221,7 +221,7 @@ def mere_rounding():
 
 
 def test_the_number_in_the_corner_speaks_of_what_is_on_the_screen():
-    """The rings are only drawn at the last stage, the formula at all stages."""
+    """The number's label names the formula and not the rings, which are only drawn at the last stage."""
     [ring] = [mark for mark in RECIPE.views[1].layers if mark.cloud == "relation"]
     assert list(ring.fade) == [0, 0, 0, 0.9]
     assert "ring" not in RECIPE.readouts[0].label and "formula" in RECIPE.readouts[0].label

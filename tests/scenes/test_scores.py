@@ -28,7 +28,7 @@ def stages(recipe, cloud="pairs", **params):
 
 
 def basis(d):
-    """The rows of an orthonormal basis: along 𝟏, along w, and others."""
+    """The rows of an orthonormal basis (d, d): along 𝟏, along w = (1, …, 1, −1, …, −1), and others."""
     known = np.stack([np.ones(d), np.where(np.arange(d) < d / 2, 1.0, -1.0)])[:d]
     turn = np.linalg.qr(np.column_stack([*known, np.eye(d)]))[0].T
     turn[: len(known)] *= np.sign(np.sum(turn[: len(known)] * known, -1, keepdims=True))
@@ -62,7 +62,7 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """Score, cosine, length and height from all coordinates, with the library's norms."""
+    """The few numbers give the same score, cosine, length and height as the whole vectors."""
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))
     for x, norm in zip(stages(recipe_of(SCENE, d=str(d), shared=shared), rho=rho), norms, strict=True):
@@ -127,7 +127,7 @@ def test_the_exact_variance_is_that_of_many_pairs(d, shared):
 
 
 def test_the_curves_are_the_laws():
-    """Counts of a curve over the panel are those that the law predicts, at each stage."""
+    """The heights of the dashed curves are the counts per bin that the laws predict, at each stage."""
     recipe = recipe_of(SCENE, d="16")
     bin_, s = (SCORE_SPAN[1] - SCORE_SPAN[0]) / 48, recipe.cloud("law 0").points[:, 0]
     for stage, law in enumerate((16, 15)):
@@ -175,7 +175,7 @@ def test_readouts_say_what_they_are():
 
 
 def entropy(d, stage=-1, **params):
-    """The mean entropies, of the raw and of the divided scores, on the sphere."""
+    """The mean entropies of the weights from raw and from divided scores, by default on the sphere."""
     return stages(recipe_of(SCENE, d=str(d)), "entropy", **params)[stage].mean(0)[:2]
 
 
@@ -234,8 +234,9 @@ def entropies():
 
 @cache
 def mean_entropy(d, a, draws=200_000):
-    """The mean entropy of a query's weights on 32 random keys, on the sphere: by the exact law of the
-    cosine.
+    """The mean entropy of a query's weights on 32 random keys on the sphere, by the cosine's exact law.
+
+    a: the power of d by which scores are divided. draws: how many queries are drawn.
     """
     m, rng, found = d - 1, np.random.default_rng(0), []
     for _ in range(10):
@@ -313,7 +314,8 @@ def crowding():
 def pockets():
     said(np.sqrt(511 / 63), "2.8")
     rng = np.random.default_rng(0)
-    x = layer_norm(rng.standard_normal((4000, 512)), eps=0.0)[:, :64]  # cut after the norm of the whole, too
+    # one head of vectors that are normalised as a whole
+    x = layer_norm(rng.standard_normal((4000, 512)), eps=0.0)[:, :64]
     q, k = x[:2000], x[2000:]
     score = np.sum(q * k, -1)
     cosine = score / np.linalg.norm(q, axis=-1) / np.linalg.norm(k, axis=-1)
@@ -418,8 +420,7 @@ def scores_and_cosines():
 
 
 def without_the_division():
-    """Correlations of SmolLM2 without the first token, and their squares: as it is, and if the norm did not
-    divide.
+    """SmolLM2 without the first token: correlations as they are, and if the norm did not divide.
 
     A score times both root mean squares is the score of the vectors without the division.
     """

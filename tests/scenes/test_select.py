@@ -123,7 +123,7 @@ def state(title):
 
 
 def counted(title):
-    """The number of keys that can never win at a stop, from its readout."""
+    """The number of keys that can never win at a stop, which its readout counts."""
     at = state(title)
     [count] = [r for r in at.recipe.readouts if isinstance(r, Count)]
     assert isinstance(count.only, Unselectable)
@@ -164,7 +164,10 @@ def carried():
 
 
 def the_bound():
-    """The weight of a key at the best query is 1/(1 + e^L), and no other query or average does better."""
+    """The weight of an unselectable key at a query q is 1/(1 + e^L(q)), and at most 1/(1 + e^H).
+
+    H is the entropy of the weights with which the key is an average of others.
+    """
     rng = np.random.default_rng(0)
     keys = stages(recipe_of(SCENE, n=20))[0]
     for k in np.flatnonzero(~selectable(keys)):

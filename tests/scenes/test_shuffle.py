@@ -37,7 +37,7 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """Shuffles recomputed with the model have results that are in the shipped table: some of each kind.
+    """Some shuffles of each kind, recomputed with the model, have results that are in the shipped table.
 
     The table's means and standard deviations are those of the results of all shuffles in it.
     """
@@ -228,8 +228,9 @@ def attention_off():
 
 
 def renumbered_training():
-    """Attention on LayerNorm's output with a Linear for queries and keys: a step of Adam on renumbered axes
-    gives the renumbered weights.
+    """Training with Adam on renumbered axes of LayerNorm's output gives the renumbered weights.
+
+    The trained matrix makes the queries and keys of an attention head.
     """
     rng = np.random.default_rng(0)
     x, order = layer_norm(rng.standard_normal((12, 8))), rng.permutation(8)

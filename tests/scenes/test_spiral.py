@@ -1,6 +1,4 @@
-"""The text of the scene `spiral`, recomputed: caps, plateaus, the drop and its fold, the spike, over all
-seeds.
-"""
+"""The text of the scene `spiral`, recomputed: caps, plateaus, the drop and its fold, a peak of the loss."""
 
 from functools import cache
 from inspect import signature
@@ -31,7 +29,7 @@ def stages(seed, step):
 
 
 def checkpoint(step):
-    """The index of the checkpoint at a step, if there is one."""
+    """The index of the checkpoint at a step. Raises ValueError if there is none."""
     [k] = np.flatnonzero(FILM.steps == step)
     return k
 
@@ -151,7 +149,7 @@ def drops_and_plateaus():
 
 
 def no_line():
-    """No (w, b) has ±(⟨w, x⟩ + b) ≥ 1 for all points."""
+    """No line separates the classes: no (w, b) has ±(⟨w, x⟩ + b) ≥ 1 for all points, + in one class."""
     state = stop("spiral", "Before it begins")
     x = state.recipe.positions(state.params, state.progress)["data"][:, :2]
     sign = np.where(LABELS == 1, 1, -1)[:, None]
@@ -244,7 +242,7 @@ def the_fold():
 
 
 def in_the_drop():
-    """The checkpoints of the drop."""
+    """The slice of the checkpoints from the start of the drop to its end."""
     return slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
 
 
@@ -259,7 +257,7 @@ def the_gradient():
 
 
 def their_share():
-    """The shares of the points in the fall of the mean loss."""
+    """The share of the marked points in the fall of the mean loss."""
     sign = np.where(LABELS == 1, 1, -1)
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))
@@ -318,7 +316,7 @@ def rounding_grows():
 
 
 def interpolated():
-    """Halfway between two checkpoints, the first layer's matrix is the mean of theirs."""
+    """Halfway between two checkpoints, the first Linear's output is the mean of its outputs at these two."""
     data, (a, b) = RECIPE.cloud("data"), FILM.steps[5:7]
     x, half, ends = (
         data.points,

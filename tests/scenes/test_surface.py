@@ -11,7 +11,7 @@ from geometry import fold, stretch, u_eps
 from tests.scenes.claims import said, stop
 
 SLICE = 1e-12  # the same formula in another order, in double precision
-CLOSED = 1e-10  # the closed form takes a detour over the tangent of the half angle
+CLOSED = 1e-10  # the closed form goes by the tangent of the half angle
 X, Y = np.cos(THETA), np.sin(THETA)
 
 
@@ -40,7 +40,7 @@ def test_a_slice_has_the_closed_form(kind, t):
 @pytest.mark.parametrize("kind", ("stretch", "fold", "line"))
 @pytest.mark.parametrize("eps", (0.0, 0.3))
 def test_a_slice_lies_on_the_sheet(kind, eps):
-    """Compared with the sheet's own pipeline, at the slice's places."""
+    """The slice has the heights that the sheet's own pipeline gives at the slice's places."""
     recipe = recipe_of(SCENE, slice=kind)
     params = recipe.defaults | {"eps": eps}
     got = recipe.cloud("slice").stages(params)[-1]
@@ -69,7 +69,7 @@ def test_the_angle_is_the_arctangent(h, eps):
 
 
 def test_the_line_named_arctan_is_drawn_after_both_its_steps():
-    """x/h, which the curve is after the first step, is the straight line tangent to it."""
+    """The curve is drawn after both steps; after the first it would be x/h, its straight tangent."""
     view = next(view for view in recipe_of(SCENE, slice="line").views if view.name == "angle")
     row = next(layer for layer in view.layers if layer.cloud == "arctangent").rows[1]
     assert row.stage == len(recipe_of(SCENE, slice="line").cloud("arctangent").pipeline.steps)
@@ -102,7 +102,7 @@ def height(x, y, eps=0.0):
 
 
 def at(title):
-    """The slice at a stop: before the pipeline, and its position then."""
+    """The state at a stop, the slice before the pipeline, and the slice at the progress of the stop."""
     state = stop("surface", title)
     slice_ = state.recipe.cloud("slice")
     return state, slice_.stages(state.params)[0], slice_.at(state.params, state.progress)
@@ -155,12 +155,12 @@ def half_a_sphere():
     normal, h = np.array([2.0, -1.0, 2.0]) / 3, 0.7
     y = np.random.default_rng(0).normal(size=(500, 3))
     y *= np.sign(y @ normal)[:, None] / np.linalg.norm(y, axis=1, keepdims=True)  # all over one half
-    plane = y * (h / (y @ normal))[:, None]  # a point of it on each ray of that half, and on no other
+    plane = y * (h / (y @ normal))[:, None]  # the plane's point on the ray of each y
     np.testing.assert_allclose(plane @ normal, h, atol=SLICE)
     np.testing.assert_allclose(u_eps(plane, eps=0.0), y, atol=SLICE)
     through = y - np.outer(y @ normal, normal)
     np.testing.assert_allclose(u_eps(through, eps=0.0) @ normal, 0, atol=1e-9)
-    for size in (0.1, 10.0):  # of a cone: it contains the whole ray of each of its points
+    for size in (0.1, 10.0):  # a cone contains the whole ray of each of its points
         np.testing.assert_allclose(u_eps(size * plane, eps=0.0) @ normal, y @ normal, atol=SLICE)
 
 
@@ -181,7 +181,10 @@ def around_the_origin():
 
 
 def level_around_the_axis():
-    """Within 20° of the axis; and on each ray the slope falls with the distance from the origin."""
+    """Within 20° of the x axis heights are near ±1; on each ray the slope falls with the distance from 0.
+
+    The slope at the origin is 1/√ε.
+    """
     phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
     for side in (1, -1):
         heights = side * height(side * far * np.cos(phi), far * np.sin(phi))

@@ -30,7 +30,7 @@ def film(heads, iterations):
 
 
 def vectors_of(kind):
-    """The vectors with which the table was made."""
+    """The vectors of a kind with which the table was made."""
     return films.drawing(kind, films.tiles()[1])(films.TEST_VECTORS, np.random.default_rng(1))
 
 
@@ -51,8 +51,9 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The films' last weights give the table's error, median and angle, also for vectors of other scales and
-    means; their first weights are those of the seed.
+    """The films' last weights give the table's mean and median error; their first weights are the seed's.
+
+    The seed shown has the median error of its kind.
     """
     x = vectors_of("gaussian")
     for heads in HEADS:
@@ -80,7 +81,7 @@ def test_what_is_shipped_is_small():
 @pytest.mark.parametrize("heads", HEADS)
 @pytest.mark.parametrize("vectors", ["gaussian", "digits"])
 def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
-    """The stages of the points and the error curve are those of the trained block; the cloud `ideal` is LayerNorm's.
+    """The points' stages and the error curve are the trained block's; the cloud `ideal` is LayerNorm's.
 
     Compared at one checkpoint, with the sliders for scale and mean away from their defaults.
     """
@@ -104,7 +105,10 @@ def test_the_stages_are_the_iterations_of_the_block(heads, vectors):
 
 
 def test_the_browser_runs_the_block():
-    """The general test of scenes has a loose tolerance here, because rounding grows with each iteration."""
+    """Browser and Python agree at each stage, to single precision.
+
+    The general test of scenes has a looser tolerance here, because rounding grows with each iteration.
+    """
     shown, params = recipe(), {"step": float(films.TRAINING_STEPS), "scale": 1.3, "mean": 2.0}
     with Node() as node:
         [answer] = node.run(shown, [(params, 4)])
@@ -113,8 +117,10 @@ def test_the_browser_runs_the_block():
 
 
 def test_the_picture_has_heights_and_distances():
-    """Distances are compressed: twice the radius would be infinitely far. LayerNorm's vectors are on the
-    circle.
+    """A vector of length r is drawn at distance 8r/(r + 4), so infinity is at twice the sphere's radius.
+
+    Before that, height and distance from the line along 𝟏 are the vector's own. LayerNorm's results are on
+    the circle.
     """
     shown = recipe()
     state = shown.moment({"step": 0.0, "scale": 1.0, "mean": 1.0}, 0)
@@ -138,7 +144,7 @@ def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
 
 
 def test_where_the_sliders_are_is_on_the_curves():
-    """The curves are medians of five seeds on other vectors: near, not equal."""
+    """The dots are near the curves, not on them: the curves are medians of five seeds on other vectors."""
     shown, row = recipe(), ENDS["ring", 4, 4]
     for name in ("scale", "mean"):
         for k, near in ((0, 0.05), (12, 0.05), (24, 0.4)):
@@ -187,7 +193,10 @@ def infinity_is_at_twice_the_radius():
 
 
 def reach():
-    """Heads fewer than k places away: all of four after 3 iterations, all of eight after 5."""
+    """After k iterations a head has heard those fewer than k places away: all of 4 after 3, of 8 after 5.
+
+    The errors and angles that the text has for the numbers of iterations are tested too.
+    """
     for heads, needed in ((2, 2), (4, 3), (8, 5)):
         block = Symmetriser(heads=heads)
         parts = {name: part[0] for name, part in initial(block, [7]).items()}
@@ -281,7 +290,7 @@ def chips():
 
 
 def shown_at(title):
-    """The mean error of the shown vectors at a stop."""
+    """The mean error of the shown vectors at a stop, and the stop's state."""
     state = stop("symmetrise", title)
     at_stop = state.recipe.moment(state.params, state.progress)
     block = film(int(state.choices["heads"]), int(state.choices["iterations"])).block
@@ -300,7 +309,7 @@ def four_iterations():
 
 
 def some_go_astray():
-    """At the last step of the first state: errors of single vectors between iterations, and their mean."""
+    """After training the mean error falls in each iteration, but the errors of 48 vectors rise in some."""
     block, x = film(4, 4), recipe().cloud("points").points.astype(float)
     found = np.array([errors(x, way) for way in iterates(block.block, block.at(-1), x, 4)])
     assert (np.diff(found.mean(1)) < 0).all() and len(x) == 120

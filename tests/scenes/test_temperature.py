@@ -1,4 +1,4 @@
-"""The best threshold before and after: a fold separates both extremes, a stretch makes room."""
+"""The best threshold before and after the layer: a fold separates both extremes, a stretch makes room."""
 
 from itertools import product
 
@@ -20,7 +20,7 @@ DAYS = sum(n for _, n in WEATHER)
 
 
 def right(task, seed, **params):
-    """The accuracies before and after."""
+    """The accuracies of the best thresholds before and after the layer, a list. params: values of sliders."""
     recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
     after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))

@@ -18,7 +18,7 @@ from tools.films import unselectable as films
 
 ROWS = {(row["n"], row["d"]): row for row in table("unselectable")}
 RECIPE = recipe_of(SCENE)
-LAW = {"drawn": 0, "centred": 1}  # dimensions that an arm removes
+LAW = {"drawn": 0, "centred": 1}  # arms with an exact law, and how many dimensions each removes
 
 
 def share(n, d, arm):
@@ -43,7 +43,7 @@ def test_the_table_is_what_make_films_counts():
 
 
 def test_shares_known_before():
-    """For few sets: 0.65, 0.85, 0.43 and 0.08, and 0 with LayerNorm."""
+    """The table agrees with shares known from few sets: 0.65, 0.85, 0.43, 0.08, and 0 with LayerNorm."""
     for (n, d), known in {(20, 2): 0.65, (50, 2): 0.85, (50, 4): 0.43, (100, 8): 0.08}.items():
         assert abs(ROWS[n, d]["drawn"][0] - known) < 0.03 and ROWS[n, d]["layernorm"][0] == 0
 
@@ -130,7 +130,7 @@ def opens():
 
 
 def bars():
-    """± two standard errors around the mean, ± one standard deviation of single sets."""
+    """Bars end two standard errors, or one standard deviation of single sets, above and below the mean."""
     n, d = KEY_COUNTS[2], 4
     mean, spread = (100 * number for number in ROWS[n, d]["drawn"])
     for name, half in (("errors", 2 * spread / np.sqrt(100)), ("spread", spread)):
@@ -156,7 +156,7 @@ def two_places():
 
 
 def at_stop(title, arm, words):
-    """The state of a stop; at its stage the share of its cell is the number in the text."""
+    """Assert a stop's arm and dimension, and its cell's share, `words`. Returns the cell's n and d."""
     state = stop("unselectable", title)
     assert ARMS[int(state.progress)] == arm
     d, n = DIMENSIONS[state.follow // len(KEY_COUNTS)], KEY_COUNTS[state.follow % len(KEY_COUNTS)]
@@ -210,7 +210,7 @@ def the_smallest_deviation():
 
 
 def largest_weight():
-    """1/(1 + e^H): for the midpoint of two keys ⅓, as in the scene of single keys."""
+    """The largest weight of the midpoint of two keys, 1/(1 + e^H), is ⅓."""
     from geometry.selection import certificate
 
     assert certificate(np.array([[0.0, 0], [1, 1], [-1, -1]]), 0).largest == pytest.approx(1 / (1 + 2))
