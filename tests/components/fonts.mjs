@@ -1,5 +1,5 @@
-// Print, as JSON, for each font file in node_modules/.fonts by its name: whether it has a table for
-// mathematical typesetting (mathematics), and all its characters (signs).
+// Print a JSON object with an entry for each font file in node_modules/.fonts, by its name without .woff2.
+// mathematics: whether it has a table for mathematical typesetting. signs: a string of all its characters.
 import { readFileSync, readdirSync } from "node:fs";
 import fontverter from "fontverter";
 import { Blob, Face } from "harfbuzzjs";

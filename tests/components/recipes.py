@@ -1,4 +1,4 @@
-"""A small recipe with one mark of every kind, in 3D and in 2D."""
+"""Small recipes with marks of almost all kinds, one in 3D and one in 2D."""
 
 from functools import cache
 
@@ -119,4 +119,4 @@ def fresh(d):
     return finished(Recipe(("x", "u", "g"), parameters, tuple(found), (view,), table=Table("x")))
 
 
-recipe = cache(fresh)  # cached, with the stages of its clouds
+recipe = cache(fresh)  # memoised by d: tests share the recipe and the stages of its clouds

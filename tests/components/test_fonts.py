@@ -37,7 +37,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def faces():
-    """For each typeface, its characters, and whether it has a MATH table."""
+    """A dict: for each typeface, the set of its characters, and whether it has a MATH table."""
     done = subprocess.run(["node", HERE / "fonts.mjs"], capture_output=True, text=True, check=True)
     return {name: (set(each["signs"]), each["mathematics"]) for name, each in json.loads(done.stdout).items()}
 
@@ -49,7 +49,7 @@ def pages(client):
 
 
 def slanted(sign):
-    """A single letter of a formula as MathML shows it, in italics."""
+    """The italic character by which MathML shows a letter of a formula; other characters stay as they are."""
     name = unicodedata.name(sign, "")
     found = re.fullmatch(r"(LATIN|GREEK) (SMALL|CAPITAL) LETTER (FINAL )?(\w+)", name)
     if not found or not (sign.isascii() or "\u0391" <= sign <= "\u03c9"):

@@ -106,7 +106,11 @@ def test_a_mark_of_the_formula_leaves_it_readable():
 
 
 def test_known_distances():
-    """The primaries in OKLab, from the publication; grey stays grey; red darkens without long-wave cones."""
+    """Red and white have their published coordinates in OKLab, black and white the distance 1.
+
+    In all kinds of colour vision, grey stays grey. Without long-wave cones red is darker; without medium-wave
+    cones red and green are closer.
+    """
     np.testing.assert_allclose(colours.oklab("#ff0000"), (0.628, 0.225, 0.126), atol=1e-3)
     np.testing.assert_allclose(colours.oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     assert difference("#000000", "#ffffff") == pytest.approx(1, abs=1e-4)
@@ -139,9 +143,10 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 
 @pytest.fixture(scope="module")
 def company():
-    """Pairs of roles that one view shows in the same form, each with its scenes, over all choices, one at a
-    time. Axis ranges do not affect colours and are not computed, so these recipes are not shared with other
-    tests.
+    """A dict: for each pair of roles that some view shows in the same form, the slugs of such scenes.
+
+    Each option of each choice is tried, the other choices at their defaults. Axis ranges do not affect
+    colours and are not computed, so these recipes are not shared with other tests.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))
@@ -157,7 +162,7 @@ def _company():
             try:
                 recipe = recipes.built(scene, scene.choose(each))
             except WrongValue:
-                continue  # it does not go with the other defaults
+                continue  # this option is not valid with the other defaults
             for view in recipe.views:
                 plain = [mark for mark in view.layers if color_of(mark) is None and mark.role not in UPON]
                 for a, b in combinations(plain, 2):
@@ -184,7 +189,7 @@ def test_roles_of_one_view_and_form_are_told_apart(theme, company):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_classes_are_told_apart_by_all(theme):
-    """The classes' colours differ in every kind of colour blindness; their points also differ in form."""
+    """The colours of both classes and of the middle of their scale differ in each kind of colour vision."""
     ends = SCALES["diverging"][THEMES.index(theme)]
     assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
     for vision in VISIONS:

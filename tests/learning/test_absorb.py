@@ -61,7 +61,7 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """Replacing LayerNorm by RMSNorm before shifts, gains and means are folded changes the output."""
+    """Without one of the steps, RMSNorm instead of LayerNorm changes the output, or an error is raised."""
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)
     with pytest.raises(ValueError, match="absorb the shifts before the gains"):

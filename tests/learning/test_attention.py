@@ -17,7 +17,7 @@ ROUNDING = 1e-11  # of sums of some hundred products in double precision
 
 
 class Plain(nn.Module):
-    """The norms other than LayerNorm, written out."""
+    """Each norm of NORMS without gain and shift, of vectors (…, 8), by PyTorch's functions."""
 
     def __init__(self, norm: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Plain(nn.Module):
 
 
 def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module, torch.Tensor]:
-    """PyTorch's own layer with these parameters, on sequences of tokens, and the embeddings."""
+    """PyTorch's transformer layer with these parameters, and the embeddings (20, 8) of the tokens."""
     of = {name: torch.from_numpy(part) for name, part in model.named(flat).items()}
     layer = nn.TransformerEncoderLayer(
         8, 1, dim_feedforward=8, dropout=0.0, layer_norm_eps=0.0, batch_first=True, norm_first=True
@@ -101,7 +101,7 @@ def test_all_norms_start_alike_and_a_seed_has_its_own(norm):
 
 @each_norm
 def test_keys_and_queries_are_what_scores(norm):
-    """⟨query, key⟩ is the score; keys have the norm's length, and mean 0 if it projects."""
+    """⟨query, key⟩ is the score; keys have the norm's length, and mean 0 exactly if the norm projects."""
     model = AttentionClassifier(norm=norm)
     flat = model.initial([0])[0].astype(float)
     of = model.named(flat)

@@ -7,7 +7,7 @@ STEPS = np.arange(0, 4001, 20)
 
 
 def staircase(levels, ends):
-    """Losses that are constant on each level until its end, with one checkpoint between levels."""
+    """Losses at STEPS: levels[k] up to and including the step ends[k], then the next level."""
     return np.array([levels[np.searchsorted(ends, step, side="left")] for step in STEPS])
 
 
@@ -37,7 +37,7 @@ def test_a_curve_counts_by_its_steps_not_by_its_checkpoints():
     [np.full(len(STEPS), 0.7), np.zeros(len(STEPS)), *(10 ** -(STEPS / n) for n in (1000, 4400, 9000))],
 )
 def test_a_constant_and_a_straight_line_have_neither(loss):
-    """Constant losses and straight lines have no plateau and no drop, however slowly the loss falls."""
+    """A loss that is constant, or whose logarithm falls linearly at any rate, has no plateau and no drop."""
     assert plateaus(STEPS, loss) == [] and drops(STEPS, loss) == []
 
 

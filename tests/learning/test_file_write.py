@@ -10,7 +10,7 @@ from learning.file_write import write_whole
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):
-    """Its mode stays, a link leads to the same file as before, and nothing else is left in the folder."""
+    """The file's mode stays, a link to it stays a link, and nothing else is left in the folder."""
     file, link = tmp_path / "file", tmp_path / "link"
     write_whole(file, b"one")
     file.chmod(0o640)

@@ -86,7 +86,7 @@ def test_the_pipeline_of_a_seed_follows_the_step():
     ("changes", "message"),
     [
         ({"steps": np.array([0, 10, 10, 20])}, "increase"),
-        ({"steps": np.array([0, 10, 2**53, 2**53 + 1])}, "at most"),  # as floats the last two are one
+        ({"steps": np.array([0, 10, 2**53, 2**53 + 1])}, "at most"),  # as floats the last two are equal
         ({"steps": np.array([-1, 10, 11, 20])}, "from 0 on"),
         ({"steps": np.array([0, 0.5, 1, 2])}, "whole"),
         ({"steps": np.array([0, 1, 2])}, "shape"),
@@ -117,7 +117,7 @@ def test_what_is_no_film(changes, message):
 
 
 def archive(**changes):
-    """The file of a film (stored training) with some of its arrays changed; None leaves one out."""
+    """A film's file, as bytes; `changes` replace members by arrays or raw bytes, and None leaves one out."""
     with zipfile.ZipFile(io.BytesIO(to_npz(made()))) as file:
         members = {info.filename: file.read(info) for info in file.infolist()}
     members |= {f"{name}.npy": saved(value) for name, value in changes.items() if value is not None}

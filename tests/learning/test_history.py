@@ -10,7 +10,11 @@ OPTIONS = {"checkpoints": 100, "tested": False}
 
 
 def filled(values, steps=None):
-    """A history of two seeds with these losses and weights, (T, 2)."""
+    """A history of two seeds.
+
+    values (T, 2): at each step and for each seed, the value of all weights; its magnitude is the loss. steps:
+    the number of steps of the training, by default T − 1.
+    """
     history = History(NETWORK, 2, steps or len(values) - 1)
     for step, value in enumerate(np.asarray(values, dtype=np.float32)):
         weights = np.repeat(value[:, None], NETWORK.parameter_count, axis=1)

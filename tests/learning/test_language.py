@@ -185,7 +185,7 @@ def test_what_it_cannot_read():
 
 
 def test_learns_what_comes_after_what():
-    """After training on repeated letters, the loss is less than half of log 9, a loss without context.
+    """After training on repeated letters, the loss is less than half of log 9, the loss without context.
 
     Each letter is determined by the previous letter, so a loss of 0 is possible.
     """
@@ -248,8 +248,9 @@ def test_the_shipped_models_are_as_their_table_says(name):
 
 
 def test_the_shipped_models_know_the_letters_of_the_shipped_text():
-    """`make films` trains them on the shipped training text, which has no sentence in common with the
-    held-out one.
+    """The models know the letters of the shipped training text, and no others.
+
+    The held-out text has no other letters, and no sentence in common with the training text.
     """
     learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))
@@ -259,7 +260,7 @@ def test_the_shipped_models_know_the_letters_of_the_shipped_text():
 
 
 def test_other_code_opens_them():
-    """The safetensors package, with NumPy and PyTorch, reads the same arrays under the same names."""
+    """The safetensors package, with PyTorch, reads the same arrays under the same names."""
     for name in ("language", "language_centred"):
         theirs = load_file(FOLDER / f"{name}.safetensors")
         ours, weights = shipped(f"{name}.safetensors", from_file)

@@ -16,7 +16,7 @@ def about_z(degrees):
 
 
 def weights(*turned):
-    """A network that rotates about z, layer by layer, without shifts."""
+    """Flat weights of a network whose layers rotate about z by these angles (degrees), without shifts."""
     flat = [np.append(about_z(each).ravel(), np.zeros(3)) for each in turned]
     return np.concatenate([*flat, [0, 0, 1, 0]])
 

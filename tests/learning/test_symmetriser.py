@@ -40,7 +40,7 @@ def some(shape, seed=0):
 
 
 def by_hand(shape, parts, x, iterations):
-    """One vector by the formula, head by head."""
+    """Apply a symmetriser to one vector by its formula, head by head."""
     H, p, own = shape.heads, shape.own, 1 if not shape.adds else shape.own
     x, said = x.copy(), np.zeros((H, shape.messages))
     for k in range(iterations):
@@ -86,7 +86,7 @@ def test_seeds_come_out_first():
 
 @pytest.mark.parametrize("heads", [2, 4, 8])
 def test_after_k_iterations_a_head_knows_those_nearer_than_k(heads):
-    """A change in a head k places away has an effect after k iterations, and before that none, bit by bit."""
+    """A change in a head k > 0 places away has an effect after k + 1 iterations; before, no bit changes."""
     shape = block(heads=heads, axes=16)
     parts, x = some(shape), np.random.default_rng(1).standard_normal((1, 16))
     moved = x + np.eye(16)[0]  # an axis of head 0
@@ -121,7 +121,7 @@ def test_errors_are_in_radii_and_angles_in_degrees():
     np.testing.assert_allclose(errors(x, y), 0, atol=ROUNDING)
     np.testing.assert_allclose(errors(x, 3 * y), 2)
     np.testing.assert_allclose(errors(x, 0 * y), 1)
-    np.testing.assert_allclose(turned_by(x, 3 * y), 0, atol=1e-4)  # of a cosine near 1
+    np.testing.assert_allclose(turned_by(x, 3 * y), 0, atol=1e-4)  # acos is steep at 1
     np.testing.assert_allclose(turned_by(x, -y), 180, atol=1e-4)
 
 

@@ -39,7 +39,7 @@ def test_the_first_checkpoint_is_the_network_before_training():
 @pytest.mark.parametrize("middle", MIDDLES)
 @pytest.mark.parametrize("data", [SPIRAL, rings(37, noise=0.1, seed=0)], ids=["60", "37"])
 def test_a_seed_trains_alone_as_among_others(middle, data):
-    """Training a seed gives the same numbers alone as beside others, to the last bit; rounding would grow."""
+    """Training a seed gives the same numbers alone as beside others, to the last bit."""
     network = Network(2, 3, 2, 1, middle)
     many = trained(network, data, seeds=7, steps=40, lr=0.03)
     for seed, count in ((4, 1), (3, 3)):

@@ -18,12 +18,12 @@ from learning.untrusted_npz import MAX_META_BYTES
 from tests.learning.test_film import archive, made, meta, meta_of
 
 MB = 2**20
-ROOM, SOON = 30 * MB, 1.0  # bytes beside two copies of a file, and seconds of processor time
-COUNT = 2 * MB  # things in a text
+ROOM, SOON = 30 * MB, 1.0  # limits: bytes beyond two copies of a file, and seconds of processor time
+COUNT = 2 * MB  # number of items or characters in the JSON of a bomb
 
 
 def document(**texts):
-    """The archive of a film with parts of its JSON replaced by texts."""
+    """The archive of a film, as bytes; `texts`, written in JSON, replace fields of its metadata."""
     fields = {name: json.dumps(value) for name, value in meta_of(made()).items()} | texts
     return unpacked(f"{{{','.join(f'{json.dumps(name)}:{text}' for name, text in fields.items())}}}")
 
@@ -63,7 +63,7 @@ def says_less():
 
 
 def crowded():
-    """An archive of 300,000 names."""
+    """An archive whose directory lists 300,000 members."""
     entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, *[0] * 8, 1, *[0] * 6) + b"a"
     count = 300_000
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count & 0xFFFF, count & 0xFFFF, count * len(entry), 4, 0)

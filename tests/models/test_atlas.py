@@ -13,7 +13,7 @@ from tools.films.attention import measured
 from tools.films.trained_keys import NAMES
 from tools.films.trained_keys import measured as measured_keys
 
-ROUNDING = 0.02  # of single precision through all layers, on another machine
+ROUNDING = 0.02  # relative tolerance: single precision through all layers, on another machine
 COUNTS = ("path", "kind", "d", "vectors", "massive", "longest_at", "top_dimension", "folds", "keys")
 SIZES = ("share", "sigma", "size", "longest", "top_energy", "rank", "turn", "gain", "eps")
 
@@ -40,7 +40,7 @@ def test_the_atlas_is_what_its_models_see(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lost_keys_are_copies(name):
-    """Unselectable keys of the first norm: those that have a duplicate; without duplicates there are none."""
+    """The unselectable keys of the first norm are those that have a duplicate; of distinct keys none is."""
     skip_without(name)
     x = recording(name).norms[0].x.astype(float)
     keys = x[np.linspace(0, len(x) - 1, MAX_SAMPLED_KEYS).astype(int)]

@@ -1,4 +1,4 @@
-"""Every newer column of a report on trained models, computed a second way from hooks."""
+"""Columns of a report on trained models, computed a second way, from inputs that hooks record."""
 
 from importlib.util import find_spec
 from pathlib import Path

@@ -26,8 +26,9 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """A function that runs a command of the README for a model in its own folder: exit code, output,
-    errors.
+    """A function that runs one of the README's commands for a model, in a folder for this model.
+
+    Its second argument is the index of the command. It returns exit code, output and errors.
     """
     places = {}
 

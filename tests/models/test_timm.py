@@ -1,4 +1,4 @@
-"""Verdicts on models of timm, which writes ViT, Swin and others in its own way."""
+"""Verdicts on models of timm, which has its own implementations of ViT, Swin and others."""
 
 import copy
 import sys
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="`make models` insta
 EXACT, SEEN = 1e-12, 1e-6  # relative, in float64: tolerance for sums in another order; a real difference
 SMALL = {"depth": 2, "img_size": 32, "patch_size": 8, "embed_dim": 32, "num_heads": 2}
 STAGES = {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 16)}
-# the number of norms whose centring folds, and of those that centre
+# sizes; and the number of norms whose centring folds, and of norms that centre
 MODELS = {
     "vit_tiny_patch16_224": (SMALL, (5, 5)),
     "vit_tiny_patch16_224 with norms of heads": (SMALL | {"qk_norm": True}, (9, 9)),

@@ -40,7 +40,7 @@ TEXT_CHECKS = tuple(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of what these tests change in the checkout; `films` and `node_modules` are links to it."""
+    """A copy of what these tests change in the checkout; `films` and `node_modules` are links into it."""
     for name in ROOMS:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
@@ -53,7 +53,7 @@ def copy(tmp_path):
 
 
 def run(root, *command):
-    """Run Python in a copy; its output, and whether it succeeded."""
+    """Run `python -m` with a command in a copy; return its output and errors as one text, and its success."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=root, env=own, capture_output=True, text=True, timeout=PATIENCE
@@ -102,7 +102,7 @@ def test_a_new_scene_passes_its_checks_as_it_is(copy):
     assert well and int(re.search(r"(\d+) passed", said)[1]) > 25, said
 
 
-# A way to break the skeleton → the rules that are then broken, with the value that the message reports
+# (a text in the skeleton, its replacement) → the rules that this breaks, with a part of their messages
 BROKEN_TEXT = {
     ("Write here what your scene shows.", "Write here"): {"lead": "Write here'"},
     ("### Onto the sphere\n@ a=2 eps=0 progress=2\n", ""): {"stops": "3."},

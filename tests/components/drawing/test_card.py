@@ -1,4 +1,4 @@
-"""Cards of the gallery: the main figure fills its frame, and the animation shows each frame once."""
+"""Cards of the gallery: the main figure fills its frame, and the animation shows no mark twice at a time."""
 
 import re
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from components.language.scene import scenes
 from components.training.recipes import state_of
 
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-LARGEST = 90_000  # bytes: the home page loads one for each scene that is seen
+LARGEST = 90_000  # bytes of a card: the home page loads one for each scene that is in sight
 
 
 @EVERY

@@ -1,4 +1,4 @@
-"""Counts are of points that coincide in space, not just in one projection."""
+"""Crowds: counted points coincide in all coordinates of a view, not just on the screen."""
 
 import pytest
 
@@ -25,13 +25,13 @@ def test_who_stands_behind_another_is_not_with_it():
     """Points that hide each other in a projection, but do not coincide in space, are not counted together.
 
     The view from above counts points that coincide in the plane: 16 places at stage 1, and 2 at stage 2. In
-    space, points without a direction are a third place.
+    the view `space`, the 16 points without a direction are a third place.
     """
     recipe = recipe_of(scenes()["fibre"])
     assert counts(recipe, "above", 0) == []
     assert counts(recipe, "above", 1) == [16] * 16
     assert counts(recipe, "above", 2) == [128, 128]
-    assert counts(recipe, "space", 2) == [128, 128, 16]  # and those without a direction
+    assert counts(recipe, "space", 2) == [128, 128, 16]  # also the points without a direction
     assert counts(recipe_of(scenes()["stretch"], n="24"), "curve", 0) == []
 
 

@@ -52,16 +52,14 @@ def test_of_nothing_everything_fits():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_sphere_hides_exactly_what_faces_away(seed):
-    """From the eye e, those points x of the unit sphere are visible with ⟨x, e⟩ ≥ 1; the others are
-    hidden.
-    """
+    """From the eye e, exactly those points x of the unit sphere are visible for which ⟨x, e⟩ ≥ 1."""
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=3)
-    eye = 1.5 * direction / np.linalg.norm(direction)  # of the cube, which is 4 wide
+    eye = 1.5 * direction / np.linalg.norm(direction)  # in units of the cube of the axes, which is 4 wide
     points = rng.normal(size=(300, 3))
     points /= np.linalg.norm(points, axis=-1, keepdims=True)
     away = points @ (4 * eye)
-    clear = abs(away - 1) > 0.8  # not within a cell of the mesh at the horizon
+    clear = abs(away - 1) > 0.8  # not near the horizon, where the mesh is too coarse
     vertices, order = sphere_mesh()
     (mesh, depths), (pixels, depth) = (project(space(3), x, eye, SIZE) for x in (vertices, points))
     hidden = behind(pixels, depth, mesh[order], depths[order])

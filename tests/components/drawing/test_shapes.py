@@ -13,7 +13,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def area(drawn):
-    """The unsigned area of all polygons in a path."""
+    """The sum of the unsigned areas of the polygons in SVG path data."""
     total = 0.0
     for piece in re.findall(r"M([^z]*)z", drawn):
         if "l" in piece:
@@ -29,7 +29,7 @@ def area(drawn):
 
 @pytest.mark.parametrize("level", [-1, 0, 0.25, 0.5, 0.9, 1, 2])
 def test_above_a_level_is_the_share_that_the_linear_values_have(level):
-    """With values 1, 0, 0 at the corners, the area above a level is (1 − level)² of the triangle."""
+    """With values 1, 0, 0 at the corners, (1 − level)² of the triangle is above a level from 0 to 1."""
     share = np.clip(1 - level, 0, 1) ** 2
     for values in np.eye(3):
         assert area(above(CORNERS, values[None], level)) == pytest.approx(1800 * share, abs=1)

@@ -28,14 +28,15 @@ from geometry.clouds import sphere_mesh
 from tests.components.language.test_scene import SCENE
 from tests.components.recipes import recipe
 
-LARGEST = 150_000  # bytes: the gallery loads one for each scene
+LARGEST = 150_000  # bytes of a picture
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 PAINTED = re.compile(r"var\(--([\w-]+)\)")
 
 
 def checked(text):
-    """The picture's elements by tag, after a check that it is valid XML, finite, small, and has only known
-    colours.
+    """Lists of the elements of an SVG text, by tag.
+
+    It asserts that the text is valid XML, finite and small, and has only known colours.
     """
     assert not re.search(r"nan|inf", text, re.I) and len(text.encode()) < LARGEST
     found = {}
@@ -53,8 +54,8 @@ def checked(text):
 def test_valid_small_and_finite(d, progress, theme):
     state = state_of(SCENE, {"d": d, "progress": progress, "theme": theme})
     found = checked(svg(state.recipe, state))
-    keys = 20 + (d == "2")  # marks that show which keys can be selected, and one with a weight
-    # of a layer along the axes, where all but one are off: circles around that one meet, where there are any
+    keys = 20 + (d == "2")  # one circle for each key, selectable or not; in 2D also `WeightNow`
+    # points with the fate "shared": in 3D, those of which ReLU keeps exactly one coordinate
     x = state.recipe.cloud("x").stages(state.params)[1]
     shared = int(((x > 0).sum(-1) == 1).sum()) * (d == "3")
     assert len(found["circle"]) == 20 + 2 + 1 + 1 + 20 + shared + 1 + keys
@@ -106,7 +107,7 @@ def test_many_points_stay_small():
 
 @cache
 def drawn(slug, **query):
-    """The state of a scene for a query, and its still picture, which is drawn once for all tests."""
+    """The state of a scene for a query, and its still picture, an SVG text; memoised."""
     state = state_of(scenes()[slug], query)
     return state, svg(state.recipe, state)
 
@@ -141,7 +142,7 @@ def test_a_stack_of_strips_is_as_high_as_the_picture():
 
 
 def panels(scene, **query):
-    """The state of a scene, and pairs of each view and its SVG element in the still picture."""
+    """The state of a scene, and a list of pairs: a view, and its SVG element in the still picture."""
     state, text = drawn(scene.slug, **query)
     found = ElementTree.fromstring(text)
     return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
@@ -198,8 +199,8 @@ def test_no_two_labels_stand_in_one_place(scene):
 
 @pytest.mark.parametrize("slug", ["spiral", "labels"])
 def test_a_field_has_the_networks_colours_and_no_seams(slug):
-    """A field has no seams: cells have whole coordinates without antialiasing, and each shade covers the
-    lower ones.
+    """A field has no seams: cells have whole coordinates without antialiasing, and the area of each shade
+    includes those of all higher shades, which are painted on it.
     """
     state, found = panels(scenes()[slug])
     view, panel = next(each for each in found if each[0].name == "field")
@@ -224,7 +225,7 @@ def test_a_globe_is_painted_with_what_the_network_answers():
 
 
 def ball(*, opacity):
-    """A globe coloured by height, with the two points on the camera's line of sight."""
+    """A recipe of a globe coloured by height, with one point in front of it and one behind it."""
     show, (points, order) = rows(np.eye(3)), sphere_mesh()
     color = Color("diverging", -1, 1, of=Row((0, 0, 1)))
     globe = Mesh("globe", "sphere", show, triangles=order, color=color, opacity=opacity)
@@ -243,7 +244,11 @@ def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
 
 
 def bent(*, most):
-    """A sheet of 9 × 9 points folded flat onto itself: the half with low values is behind."""
+    """Draw a sheet of 9 × 9 points that is folded in half: the half with low values is behind.
+
+    most: the largest number of points that is drawn. Returns, for each path in the order of drawing, its
+    shade (0 to 4) and the number of its pieces.
+    """
     y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
     points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
     sheet = Sheet("sheet", "sphere", rows(np.eye(3)), grid=(9, 9), color=Color("diverging", -1, 1, y.ravel()))
@@ -283,9 +288,7 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
 
 
 def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
-    """For points on a line away from the eye: sizes follow the distance, and nothing fades before the
-    middle.
-    """
+    """Radii are inversely proportional to the distance from the eye; points beyond the middle fade."""
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)
     small = recipe(3)
@@ -294,7 +297,7 @@ def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
     alone = replace(small, readouts=(), table=None, **whole)
     found = checked(svg(alone, state_of(SCENE, {})))
     radii = [float(dot.get("r")) for dot in found["circle"]]
-    away = np.linspace(1.25, 0.75, 9)  # the farthest is drawn first; the middle is 1
+    away = np.linspace(1.25, 0.75, 9)  # distances from the eye; the farthest is drawn first
     np.testing.assert_allclose(radii, radii[4] / away, atol=0.06)
     own = {dot: float(g.get("opacity", 1)) for g in found["g"] for dot in g}
     fading = [float(dot.get("opacity", own[dot])) for dot in found["circle"]]

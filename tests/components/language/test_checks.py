@@ -59,7 +59,7 @@ N = len(X.points)
 
 
 def with_mark(mark, d=3):
-    """The small recipe with one more mark."""
+    """A function that returns the small recipe with one more mark. d: its dimension, 2 or 3."""
     small = recipe(d)
     [view] = small.views
     return lambda: replace(small, views=(replace(view, layers=(*view.layers, mark)),))
@@ -91,14 +91,17 @@ def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
 
 
 def iterated(mark):
-    """The small recipe with one more cloud, which an `Orbit` iterates, and a mark that draws it."""
+    """A function that returns the small recipe with a mark, and with a cloud `i` that an `Orbit` iterates."""
     orbit = Cloud("i", np.eye(3), Pipeline((Orbit(Pipeline((Affine(np.eye(3)),)), 3),)))
     small = with_mark(mark)
     return lambda: replace(small(), clouds=(*recipe(3).clouds, orbit))
 
 
 def replaying(clock=PARAMETER.name, **parts):
-    """A recipe in which a click on a point plays a part of the clock's range (`Replay`)."""
+    """A function that returns a recipe in which a click on a point plays a part of the clock's range.
+
+    clock: the name of the clock. parts: fields of `Replay` that replace valid ones.
+    """
     low, n = PARAMETER.min, np.zeros(N, int)
     fine = {"spans": np.full((N, 2), low), "follow": n, "progress": n}
     mark = Points("x", "input", SHOW, hand=Replay(**fine | parts))
@@ -108,7 +111,7 @@ def replaying(clock=PARAMETER.name, **parts):
 
 
 def relocating(slots):
-    """A recipe with a clock, and a mark whose points can be dragged to other places (`Relocate`)."""
+    """A function that returns a recipe with a clock and a mark whose points can be relocated (`Relocate`)."""
     small = with_mark(Points("x", "input", SHOW, hand=Relocate(slots)))
     return lambda: replace(small(), clock=PARAMETER.name)
 
@@ -321,7 +324,7 @@ def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
 
 
 def test_a_camera_with_a_target_needs_ranges():
-    """Framing centres the points itself, so it would lose the target."""
+    """Without ranges such a camera is refused: framing would centre the points and lose the target."""
     there = (1.0, 1, 1, 0.2, 0, 0)
     with pytest.raises(WrongRecipe, match="a camera with a target, and no ranges"):
         finished(replace(recipe(3), views=(replace(recipe(3).views[0], ranges=(), camera=there),)))

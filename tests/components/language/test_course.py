@@ -1,4 +1,4 @@
-"""The course has every scene once, in an order that its sentences connect."""
+"""The course contains every scene once, each with a sentence that leads to it."""
 
 import pytest
 

@@ -135,7 +135,7 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
 
 @pytest.mark.parametrize("away", [0.0, 20.0])
 def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
-    """The axes zoom to a stage with more content, however far from the sphere that is."""
+    """The axes are fitted to a stage with larger content, however far from the origin the content is."""
     far = Affine(3 * np.eye(3), np.array([away, 0, -away]))
     made = recipe(
         (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")
@@ -147,7 +147,7 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
-    """If a scene opens with points far out, the axes are narrower at the stage before they move."""
+    """If a scene opens at a stage with points far out, the axes are narrower at the earlier stage."""
     ring = clouds.circle(64, *np.eye(3)[:2])
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
     grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
@@ -208,7 +208,10 @@ def test_guides_decide_nothing_and_are_shortened(kind):
 
 
 def test_a_stage_that_does_not_show_the_origin_shortens_no_guide():
-    """The axes are centred on the points, which leave: the labels would all be at the origin."""
+    """A guide is shortened to fit into the region of each stage, except where the region lacks the origin.
+
+    There all labels would be shortened to the origin.
+    """
     names = replace(cloud(5 * np.eye(3), name="n"), labels=["x", "y", "z"])
     mark, small = Labels("n", "axis", rows(np.eye(3)), guide=True), X - X.mean(0)
     away = cloud(small, Affine(np.eye(3), np.array([900.0, 0, 0])))
@@ -285,8 +288,8 @@ def test_one_point_and_tiny_and_huge_clouds_have_a_picture(points):
 
 @pytest.mark.parametrize("slug", [slug for slug in scenes() if slug != "activation"])  # that is a graph
 def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
-    """A sphere or circle has its least share of the panel, unless other content is so large that it fills the
-    panel.
+    """All content is inside the panel and centred. A sphere or circle takes at least the share LARGE of the
+    panel's side, or else all content together at least FILLED.
     """
     state = state_of(scenes()[slug], {})
     view, progress = state.recipe.views[0].at(state.progress), state.progress

@@ -1,4 +1,4 @@
-"""The meaning of links in Python; tests/assets/test_link.py compares the browser."""
+"""Links as Python parses them; tests/assets/test_link.py compares the browser with Python."""
 
 import pytest
 

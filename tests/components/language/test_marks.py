@@ -1,4 +1,4 @@
-"""A mark's or readout's class is complete: what it shows, how it affects the frame, and what it requires."""
+"""A new mark or readout needs only a class: what it shows, how it affects the axes, what it requires."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ X = np.array([[0.0, 0.0], [1.0, 2.0]])
 
 @dataclass(frozen=True, kw_only=True)
 class Cross(Mark):
-    """A mark that no module knows: an axis-parallel cross around each point."""
+    """A mark that is not part of the package: four points around each point, in an axis-parallel cross."""
 
     size: float
     draws = "points"
@@ -34,7 +34,7 @@ class Cross(Mark):
 
 @dataclass(frozen=True)
 class Size(CloudReadout):
-    """A readout that no module knows."""
+    """A readout that is not part of the package. most: the largest number of points that it accepts."""
 
     most: int
 
@@ -73,7 +73,7 @@ def test_a_new_readout_says_what_it_needs():
 
 
 def final(kind):
-    """The classes derived from a class that no other class is derived from."""
+    """The set of all direct and indirect subclasses of a class that have no subclasses themselves."""
     return {one for derived in kind.__subclasses__() for one in final(derived) or {derived}}
 
 

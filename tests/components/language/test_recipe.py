@@ -15,7 +15,7 @@ from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.distributions import best_threshold, histogram
 from tests.components.recipes import FADE, fresh, recipe
 
-EXACT = 1e-12  # the same formula in another order
+EXACT = 1e-12  # tolerance for the same formula in another order
 PARAMS = {"gain": 2.0, "eps": 0.5}
 
 
@@ -162,8 +162,8 @@ def test_best_threshold(values, classes, want):
 
 
 def test_a_recipe_is_plain_data_until_it_is_finished():
-    """Making a recipe runs neither checks nor framing; `finished` returns another recipe, and leaves it
-    unchanged.
+    """Making a recipe runs neither checks nor framing; `finished` returns another recipe, and leaves its
+    argument unchanged.
     """
     points, show = Cloud("x", np.array([[0.0, 1.0], [2.0, 3.0]])), rows(np.eye(2))
     views = (View("v", "", (Points("x", "input", show),), dims=2),)

@@ -26,7 +26,7 @@ from tests.components.recipes import recipe
 from tests.scenes.rules import keep
 
 SCENE = Scene(
-    "tests.stretch",  # the made-up scene has the title and the lead of this one
+    "tests.stretch",  # its slug is `stretch`, so it has the title and the lead of that scene
     lambda choices: recipe(int(choices["d"])),
     choices=(
         Choice("d", "Dimension", "3", {"2": "two", "3": "three"}),
@@ -141,7 +141,7 @@ def test_choices_take_their_own_defaults(scene):
 
 @EVERY
 def test_an_old_link_leads_to_a_scene(scene):
-    """Each former value leads to a scene that exists, and the scene itself has no such value any more."""
+    """Each former value leads to a scene that exists. If that is another one, this scene lacks the value."""
     for (name, value), slug in scene.moved.items():
         assert slug in scenes()
         if name == "tour":
@@ -178,7 +178,7 @@ def test_the_rest_of_an_old_link_is_kept_in_its_order(slug, query, leads_to):
 
 
 def test_building_is_pure():
-    """The same choices give the same recipe, even after it was used: links and the cache rely on it."""
+    """The same choices give the same recipe each time they are built: links and the cache rely on this."""
     first = {slug: json.dumps(packed(recipe_of(scene))) for slug, scene in scenes().items()}
     recipes.cached_recipe.cache_clear()
     for slug, scene in scenes().items():

@@ -21,7 +21,7 @@ from tests.scenes.test_layernorm import the_bend
 
 BLOCKS = [(part.slug, k, block) for part in story().parts for k, block in enumerate(part.blocks)]
 TEXT = " ".join(re.sub(r"^@.*$", "", STORY_FILE.read_text("utf-8"), flags=re.M).split())
-# For each fragment of the story with numbers: a scene whose text has the same numbers, and its claim.
+# A fragment of the story → a scene whose text says the same, and a part of the scene's key of CLAIMS.
 SAME = {
     "The vector $(5, 8, 2)$ has the mean 5. Without it, $(0, 3, -3)$ is left. Its deviation is about 2.449, "
     "and the quotient is $(0, 1.225, -1.225)$.": ("layernorm", "3 / 2.449"),
@@ -72,7 +72,7 @@ def test_it_is_a_long_read_with_a_dozen_figures():
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
 def test_what_stands_beside_a_paragraph_can_be_shown(slug, k, block):
-    """The states beside paragraphs need no further recipe: a static story has only one for each scene."""
+    """The state beside a paragraph sets no choices, because a static story has one recipe for each scene."""
     scene = scenes()[slug]
     state_of(scene, block.state)
     assert len(plain(block.html)) > 20 and "$" not in block.html
@@ -108,7 +108,10 @@ def test_the_bridge_is_the_scene_s():
 
 
 def test_a_gain_hides_a_key_only_with_two_zeros():
-    """Centred keys sum to zero, so a single lost coordinate follows from the others."""
+    """After a gain, all keys on LayerNorm's sphere can be selected exactly if fewer than two factors are 0.
+
+    The coordinates of such a key sum to 0, so a single lost coordinate follows from the others.
+    """
     assert "on which no point lies between others either, unless two or more of its factors are zero." in TEXT
     for d in (3, 4, 6):
         sphere = layer_norm(np.random.default_rng(d).standard_normal((40, d)), eps=0.0)

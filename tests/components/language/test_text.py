@@ -225,7 +225,7 @@ def test_a_part_of_the_prose_is_folded_away():
 
 
 def test_a_parser_of_markdown_is_complete_before_any_thread_has_it():
-    """The Markdown parser compiles its rules before other threads use it; once they got incomplete HTML."""
+    """The Markdown parser compiles its rules before threads share it; otherwise HTML can be incomplete."""
     parser = _markdown.__wrapped__()
     chains = parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2
     assert all(ruler.__cache__ for ruler in chains)

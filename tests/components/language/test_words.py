@@ -23,7 +23,7 @@ def test_each_word_has_a_place_and_a_meaning_of_its_own():
 
 
 def test_no_link_stands_where_a_phrase_means_something_else():
-    """Phrases are not linked in the scenes excepted, of which at least one uses the phrase."""
+    """A word is not linked in the scenes of its `not_in`; at least one such exception has an effect."""
     exceptions = [(word, slug) for word in WORDS for slug in word.not_in]
     assert any(f'W#{word.id}"' in linked(scenes()[slug].text.html, "W") for word, slug in exceptions)
     for word, slug in exceptions:
@@ -46,7 +46,7 @@ def test_a_text_links_a_word_where_it_uses_it_first(scene):
 
 
 def tabled(text):
-    """The symbols that occur only in tables."""
+    """The ids of the words that do not occur outside the tables of an HTML text."""
     outside = re.sub(r"<table>.*?</table>", "", text, flags=re.S)
     return {word.id for word in WORDS if not any(each in outside for each in word.found)}
 

@@ -47,13 +47,13 @@ TAGS = {"Div": "div", "Section": "section", "H1": "h1", "Label": "label", "MapEl
 
 
 def node(tag, name, inner):
-    """A pair: a component, and the nested list that a browser should make of its HTML."""
+    """A component, and the nested list that a browser makes of its HTML. inner: such pairs of children."""
     trees, wanted = [tree for tree, _ in inner], [want for _, want in inner]
     return getattr(html, tag)(trees, className=name), [TAGS[tag], {"class": name}, *wanted]
 
 
 def apart(inner):
-    """Merge neighbouring texts, as a browser does."""
+    """Whether no two neighbouring children are texts, which a browser would merge."""
     return not any(isinstance(a, str) and isinstance(b, str) for (a, _), (b, _) in pairwise(inner))
 
 

@@ -50,7 +50,7 @@ def test_the_bundle_is_used_while_its_sources_are_unchanged(bundled, monkeypatch
 
 
 def test_every_module_that_a_page_loads_is_in_the_bundle(bundled):
-    """Otherwise two copies of a module, with two states, would run in a page."""
+    """Otherwise a page could run two copies of a module, each with its own state."""
     client = app.create_app().server.test_client()
     pages = [client.get(path).text for path in ("/", "/story", "/fold", "/spiral", "/model", "/embed/fold")]
     component = (Path(normscape.__file__).parent / "scene.js").read_text("utf-8")
@@ -62,7 +62,7 @@ def test_every_module_that_a_page_loads_is_in_the_bundle(bundled):
 
 
 def test_modules_that_are_imported_later_keep_their_names(bundled):
-    """An open page that is older than the bundle still finds them."""
+    """Dynamically imported modules keep their names, so a page older than the bundle finds them."""
     later = {
         modules.import_path(path.relative_to(bundled).with_suffix("").as_posix(), name)
         for path in bundled.rglob("*.mjs")

@@ -1,4 +1,4 @@
-"""Orders for trainings, and the cookie by which the server tells apart browsers."""
+"""Orders for trainings, and the cookie by which the server tells browsers apart."""
 
 import re
 
@@ -75,7 +75,10 @@ def test_replicas_of_the_web_server_know_a_browser_without_a_common_secret():
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("path", ["/sub/", "/"], ids=["prefix kept", "prefix stripped"])
 def test_the_cookie_is_of_this_explorer_alone_and_goes_with_the_browser(monkeypatch, scheme, path):
-    """The cookie is for this path, invisible to scripts and to requests of other sites, and not permanent."""
+    """The cookie is for this path only, is hidden from scripts, and ends with the browser session.
+
+    Browsers do not send it with requests from other sites. Over HTTPS it is also `Secure`.
+    """
     monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
     client = app.create_app().server.test_client()
     answer = press_train(client, prefix=path, base_url=f"{scheme}://here")

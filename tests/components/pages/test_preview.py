@@ -166,7 +166,7 @@ def test_a_title_stands_in_its_column_and_can_be_read_at_half_the_size(words, ti
 
 
 def test_letters_are_drawn_where_the_system_has_no_typefaces(words, monkeypatch):
-    """Previews use the app's own font: letters are drawn on a system without fonts too."""
+    """Previews use only the app's own fonts, so their letters do not depend on the fonts of the system."""
     assert words("Words")[200:].any() and words("𝟏")[200:].any()
     monkeypatch.setattr(preview, "FONT_FAMILY", "Arial")
     assert not words("Words").any()

@@ -95,7 +95,7 @@ HUGE = {
 
 
 def with_huge(part, dtype, size, kind="layer_norm"):
-    """A recording's file with one huge number in an array of a norm."""
+    """A recording's file, as bytes. The array `part` of its norm has this dtype, and begins with `size`."""
     plain = norm("h", kind)
     array = getattr(plain, part).astype(dtype)
     array.flat[0] = size
@@ -120,7 +120,7 @@ def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype
 
 
 def test_two_uploads_of_one_file_are_two_recordings(client):
-    """Each upload gets its own key, so that who has the same file cannot find another reader's recording."""
+    """Each upload gets its own key, so that a reader with the same file cannot find another's recording."""
     mine, yours = (opened(client).json["choices"]["own"] for _ in range(2))
     assert mine != yours and len(mine) == 32
     assert client.post(f"/recording/{yours}/delete", **BYTES).status_code == 200
@@ -138,8 +138,9 @@ OTHER_SITES = {"a form": {"content_type": "text/plain"}, "no content type": {}}
 
 @pytest.mark.parametrize("asked", OTHER_SITES.values(), ids=OTHER_SITES)
 def test_no_other_site_deletes_or_uploads(client, asked):
-    """Requests of other sites are refused: raw bytes need a preflight request, which is denied
-    (test_security.py).
+    """A request with the content type of a form, or none, is refused. Other sites can send only these.
+
+    Raw bytes would need a preflight request, which is denied (test_security.py).
     """
     key = opened(client).json["choices"]["own"]
     assert client.post(f"/recording/{key}/delete", **asked).status_code == 400
@@ -229,7 +230,7 @@ def changed_digest(arrays=None, **about):
 
 
 def rows_with(name, value):
-    """The digest's rows, with another value in one column of the first row."""
+    """{"values": the digest's rows, with another value in the column `name` of the first row}."""
     about = json.loads(from_safetensors(DIGEST)[1]["about"])
     values = about["values"]
     values[0][about["columns"].index(name)] = value

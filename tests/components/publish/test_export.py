@@ -45,7 +45,7 @@ def node():
 
 @pytest.fixture
 def refused(capsys):
-    """A function that returns the command's error message; it must exit with 2."""
+    """A function that runs a command, asserts exit code 2 and a one-line message, and returns the message."""
 
     def command(*arguments):
         with pytest.raises(SystemExit) as left:
@@ -137,7 +137,7 @@ def test_a_page_has_everything_inside(tmp_path):
 
 
 def test_a_page_may_have_choices_inside(tmp_path):
-    """An exported page offers all combinations of the named choices, and those of its state; no others."""
+    """An exported page has recipes for all combinations of the named choices, its own values included."""
     out, scene = tmp_path / "a.html", scenes()["layernorm"]
     app.main(["export", "layernorm", "--out", str(out), "--set", "n=60", "seed=77", "--choice", "d", "seed"])
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))
@@ -194,7 +194,7 @@ def test_a_vector_picture(tmp_path):
 
 def test_the_player_is_all_modules_and_no_link():
     assert {"page/embed", "page/attend"} < set(modules("page/embed"))
-    types = r"[\w./]+\.d\.ts"  # addresses in comments do not count
+    types = r"[\w./]+\.d\.ts"  # addresses of types, in comments, do not count
     assert not re.search(rf'(from|import)\s*\(?\\?"(?!{types})\.\.?/', player())
 
 
@@ -235,7 +235,7 @@ def test_a_turn_runs_from_one_end_to_the_other():
 
 
 async def colours(count):
-    """Pictures of different colours, with odd sizes."""
+    """Yield PNG pictures of different colours; their width and height are odd numbers."""
     for k in range(count):
         file = io.BytesIO()
         Image.new("RGB", (33, 31), (5 * k, 0, 255 - 5 * k)).save(file, "png")
@@ -252,7 +252,7 @@ def test_a_gif_keeps_its_speed(tmp_path, fps):
 
 
 async def noise(count):
-    """Frames that hardly compress: 17 kB each in a GIF."""
+    """Yield PNG pictures that hardly compress: 17 kB each in a GIF."""
     random = np.random.default_rng(0)
     for _ in range(count):
         file = io.BytesIO()

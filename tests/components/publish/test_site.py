@@ -44,7 +44,10 @@ def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monk
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """All combinations of the first two choices get recipes, unless they are too many; the default first."""
+    """The default comes first. All pairs of values of the first two lists get recipes, unless too many.
+
+    Pairs that show a text field may be missing.
+    """
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]
     usual = {c.name: c.default for c in scene.choices}
@@ -124,9 +127,9 @@ FOOT = '<footer class="foot"><a href="https://a.example/?x=1&amp;y">Imprint</a><
 
 
 def test_a_site_with_an_address_has_previews_and_a_foot(tmp_path, monkeypatch):
-    """Social networks need absolute addresses. Recipes and cards, which take a minute, are left out.
+    """With `--url`, pages name their preview pictures by absolute addresses, as social networks need them.
 
-    Each page also links the imprint at its foot.
+    Each page links the imprint at its foot. Recipes and cards, which take a minute, are not made here.
     """
     few = {part.slug for part in story().parts} | {hero().slug}
     monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})

@@ -73,7 +73,7 @@ def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_
 )
 @pytest.mark.parametrize("slug", TRAINED)
 def test_networks_of_every_kind_have_their_sheet(slug, choices):
-    """Networks of any width have a sheet, as large as the data."""
+    """Networks of any kind and width have a sheet, drawn in the same coordinates as the data."""
     recipe = recipe_of(scenes()[slug], depth=2, **choices)
     [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
     moment = recipe.moment(recipe.defaults, len(recipe.stages) - 1)
@@ -123,7 +123,7 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
 
 
 def shown(film, seed, what):
-    """The view of a film's curves; its clouds by name; and its layers by the name of their cloud."""
+    """The view of a film's curves, a dict of its clouds by name, and one of its marks by cloud name."""
     view, clouds = curves(film, seed, what)
     return view, {c.name: c for c in clouds}, {layer.cloud: layer for layer in view.layers}
 
@@ -155,7 +155,10 @@ def test_the_gradient_beside_the_loss(film):
 
 
 def test_the_fold_of_a_drop_is_told_and_shown(film):
-    """The points that change sides at a u_ε while the loss drops, counted from their positions."""
+    """The facts say how many points change sides at a u_ε during a drop of the loss, as positions show.
+
+    With the choice curve="gradient", and only then, the picture marks these points.
+    """
     seed = {"spiral": 8, "octants": 20}[film.data.name]
     event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
     stages = [folding(film, seed)[1][0].stages({"step": float(step)}) for step in (event.start, event.end)]
@@ -177,7 +180,7 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
 
 
 def test_a_drop_without_a_sphere_names_no_fold():
-    """The events are those of the loss; folds are only named where there is a sphere."""
+    """For a network with tanh instead of u_ε, the facts list drops of the loss without points that turn."""
     film = shipped("spiral")
     net = Network(2, 3, 2, 1, "tanh")
     plain = Film(
@@ -206,7 +209,7 @@ def test_curves_without_a_training_say_so(film):
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
-    """The clicked indices are those of the cloud's points, in the line's order."""
+    """The line of all seeds has one index, and one seed to choose by a click, for each point of its cloud."""
     view, clouds = curves(film, 0, "loss")
     [layer] = [each for each in view.layers if each.cloud == "seeds"]
     [cloud] = [c for c in clouds if c.name == "seeds"]
@@ -253,7 +256,7 @@ def test_points_of_ones_own_fill_the_unit_disc():
 @pytest.mark.parametrize("seed", range(0, 32, 5))
 def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
     """A click on a drop plays it from before to after, and follows a point that changes sides on the shown
-    sphere.
+    sphere, if there is one.
     """
     view, _ = curves(film, seed, "loss")
     hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]

@@ -7,7 +7,7 @@ from components.training import queue
 
 @pytest.fixture
 def trainings(tmp_path, monkeypatch):
-    """The queue, in a store of the test's own, with a worker."""
+    """The module `queue`, with a store of the test's own, and a heartbeat as if a worker were alive."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     queue.sign()
     return queue

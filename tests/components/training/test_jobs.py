@@ -41,12 +41,15 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 
 
 def ask(trainings, ticket, seen=NOTHING, **wish):
-    """The answer to one poll of a page that trains; None if nothing has changed since its last poll."""
+    """Poll as a page does, and return the decoded answer; None if nothing is newer than the step `seen`.
+
+    wish: values of `stop` and `look` other than False and {}.
+    """
     return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": {}} | wish) or "null")
 
 
 def ended(trainings, ticket):
-    """The outcome of a training; None while it runs."""
+    """Poll, and return the outcome of a training; None while it waits or runs."""
     return (ask(trainings, ticket) or {}).get("end")
 
 
@@ -116,7 +119,7 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Collect all messages about the progress of a training, and call a function after each of them."""
+    """Run a training; return its progress messages. then: called after each with the list so far."""
     heard, page = [], queue.page
 
     def listened(name):
@@ -295,8 +298,10 @@ def child(trainings):
 
 
 def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, monkeypatch, caplog):
-    """A page polls sixteen times a second. At first a worker is expected, so the page is not told of its
-    absence.
+    """A worker that dies at once is started again every RESTART_SECONDS.
+
+    The page polls sixteen times a second. It is told that there is no worker, not at once, but at the latest
+    after 15 s.
     """
     monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual limit: the test controls the clock
     trainings.SIGNS.delete("worker")

@@ -27,7 +27,7 @@ def ask(trainings, ticket, seen=NOTHING, **wish):
 
 
 def take():
-    """The ticket of the training that a worker starts next; None if none waits."""
+    """Start the next training as a worker does, and return its ticket; None if none waits."""
     return next((ticket for ticket in queue.active() if queue.start(ticket)), None)
 
 
@@ -38,7 +38,7 @@ def stopped_clocks(monkeypatch):
 
 
 def later(monkeypatch, seconds):
-    """Set both clocks to a later time, and stop them there."""
+    """Advance both clocks by some seconds, and stop them there."""
     now, wall = time.monotonic(), time.time()
     monkeypatch.setattr(time, "monotonic", lambda: now + seconds)
     monkeypatch.setattr(time, "time", lambda: wall + seconds)
@@ -59,7 +59,7 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
 
     def poll_while_it_ends(moment):
-        """The number of store operations of a poll if the training ends before operation number `moment`."""
+        """Poll, end the training before store operation `moment` (from 0), and return how many there were."""
         ticket, count = join(trainings), 0
         if not waits:
             trainings.start(ticket)
@@ -188,7 +188,7 @@ def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings
 
 
 def test_a_late_poll_does_not_revive_a_training_for_its_worker(trainings, monkeypatch):
-    """A poll that was under way when the training ended stores its key again; the training stays ended."""
+    """A poll that is under way as its training ends may store its entry later; the training stays ended."""
     ticket, poll = join(trainings), queue._poll
     take()
     with monkeypatch.context() as patch:
@@ -253,7 +253,10 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
 
 
 def test_a_heartbeat_under_way_does_not_revive_a_training_and_goes_with_its_outcome(trainings, monkeypatch):
-    """A heartbeat that was under way when its training ended stores its key again, for a day."""
+    """A heartbeat that is under way as its training ends may be stored later; the training stays ended.
+
+    This entry is deleted with the outcome, after a day.
+    """
     ticket, write = join(trainings), Store.set
     take()
 
@@ -273,7 +276,7 @@ def test_a_heartbeat_under_way_does_not_revive_a_training_and_goes_with_its_outc
 
 
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
-    """After a failure of the store nobody counts as silent, because nobody could write."""
+    """Time in which the store failed does not count as silence, because nobody could write."""
     ticket = join(trainings)
     take()
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]

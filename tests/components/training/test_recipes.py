@@ -1,4 +1,4 @@
-"""Recipes that many links share."""
+"""The cache of recipes, which links with the same choices share."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ CACHED_RECIPES = 8
 
 
 def counting(asked):
-    """The scene `fold`, with a record of the choices that it was built for."""
+    """The scene `fold`; each time it is built, it appends the choices to the list `asked`."""
     fold = scenes()["fold"]
     return replace(fold, build=lambda choices: (asked.append(dict(choices)), fold.build(choices))[1])
 

@@ -103,13 +103,13 @@ def test_another_process_finds_a_run(small):
 
 
 def full(storage, _):
-    storage.sql("PRAGMA max_page_count = 1")  # at most its size
+    storage.sql("PRAGMA max_page_count = 1")  # the database cannot grow
 
 
 def locked(storage, monkeypatch):
     other = sqlite3.connect(storage.filename, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(storage, "other", other, raising=False)  # for the duration of the test
+    monkeypatch.setattr(storage, "other", other, raising=False)  # keeps the lock for this test
 
 
 def unwritable(storage, monkeypatch):
@@ -163,13 +163,13 @@ NAMES = {}
 
 
 def save(small, word, **who):
-    """Store a film of the usual size, and return its key."""
+    """Store a copy of a film that contains `word` (at most 9 characters); return its key, also in NAMES."""
     NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
     return NAMES[word]
 
 
 def size(small):
-    return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # films are compressed
+    return len(to_npz(dataclasses.replace(small, ended=("123456789", "")))) + 9  # compressed sizes differ
 
 
 def test_opened_files_go_before_trained_runs(small, kept, monkeypatch):
@@ -347,7 +347,7 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
 
 
 def refused(client, film, **query):
-    """Upload a film that the server must refuse; returns the name of the parameter that it complains of."""
+    """Upload a film, assert that it is not stored, and return the parameter that a 400 names; else False."""
     answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
     with pytest.raises(WrongValue, match="has expired"):
         runs.load(key(film))

@@ -1,4 +1,4 @@
-"""The film that a link with a network means, and links that are refused."""
+"""The film that a scene shows for the choices of a link, and links that are refused."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ NET = Network(2, 3, 1, 1)
 DATA = xor(20, noise=0.1, seed=0)
 WIDE = replace(NET, width=4)
 NONE = {"run": "", "net": "", "seed": 0}
-EXACT = 1e-6  # of single-precision weights
+EXACT = 1e-6  # tolerance for single-precision weights
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_result_is_no_control_and_is_given_up_with_what_it_is_of():
 
 @pytest.mark.parametrize("scene", [s for s in scenes().values() if s.training], ids=lambda s: s.slug)
 def test_every_choice_that_changes_the_task_gives_results_up(scene):
-    """Choices that change the task remove results; otherwise a link could name a run of another task."""
+    """Any choice that changes the task removes results; otherwise a link could name a run of another task."""
     of = {name for c in scene.choices if c.name in ("run", "net") for name in c.of}
     usual = scene.training.task(scene.choose({}))
     for choice in scene.choices:

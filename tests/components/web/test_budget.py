@@ -1,4 +1,4 @@
-"""Budgets of clients, and what is cached."""
+"""Budgets of computing time, which limit the rate of each client; and cached responses."""
 
 import random
 import threading
@@ -80,13 +80,13 @@ def test_work_is_charged_by_the_time_it_computes(clients):
 
 
 def test_a_class_behind_one_address_opens_its_links(clients, clock):
-    """Forty students behind one address can open a link each at once, as components/web/budget.py says."""
-    for _ in range(40):
-        with clients.turn("school", price=0.2):
+    """100 students behind one address can open different links at once, then make a choice every 28 s each."""
+    for _ in range(100):
+        with clients.turn("school", price=0.15):
             pass
-    for _ in range(240):
-        clock.now += 15 / 40
-        with clients.turn("school", price=0.05):
+    for _ in range(300):
+        clock.now += 28 / 100
+        with clients.turn("school", price=0.07):
             pass
     assert clients.owed("school") < BURST
 
@@ -246,7 +246,10 @@ def test_a_guess_of_a_key_costs_more_than_its_work(server, path):
 
 
 def test_guesses_are_bounded_for_each_client(server):
-    """A class that opens a link to something deleted is served: 40 readers with three requests each."""
+    """After many guesses of keys a client is refused, but not before 120.
+
+    So a class that opens a link to something deleted is served: 40 readers with three requests each.
+    """
     server.extensions["budget"].clock = Clock()
     client, octets = server.test_client(), {"content_type": "application/octet-stream"}
     guesses = [client.post(f"/recording/{k:032x}/delete", **octets).status_code for k in range(250)]
@@ -310,7 +313,7 @@ def test_each_has_a_budget_if_all_proxies_are_known(monkeypatch, caplog, proxies
 
 
 def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
-    """Also while its debt falls: else, in a busy class, the oldest request would wait longest."""
+    """This holds also while the client's debt falls; otherwise the oldest request could wait longest."""
 
     class Falling(Clock):
         def __call__(self):
@@ -341,7 +344,7 @@ def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
 def test_nobody_waits_while_nobody_works():
     """Requests of one client never wait for each other for ever.
 
-    They could if each were given a place by another moment's debt, because debts fall with time.
+    They could if requests were ranked by debts at different moments, because debts fall with time.
     """
     lot = random.Random(0)
 
@@ -397,7 +400,7 @@ def test_after_a_failure_the_next_one_computes():
 
 
 def test_a_class_that_asks_for_the_same_at_once_waits_for_the_first(server):
-    """Simultaneous requests for one response wait for the first; once most of them were refused."""
+    """Simultaneous requests for one response wait for the first to compute it; none is refused."""
     asked, may = [], threading.Event()
 
     def make():

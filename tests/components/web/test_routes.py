@@ -1,4 +1,4 @@
-"""The access to responses: each route declares it, and it has its effect."""
+"""Who may read and cache a response (`Access`): each route declares it, and the headers agree."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_a_route_of_a_blueprint_has_its_access(server):
 
 
 def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
-    """Cacheable responses have X-Accel-Expires, the header by which nginx decides."""
+    """Cacheable responses have X-Accel-Expires, which tells nginx for how long to cache them."""
     route(server, "/shared", "shared", lambda: "text", Access.SHARED)
     route(server, "/open", "open", lambda: "text", Access.OPEN)
     route(server, "/own", "own", lambda: "text", Access.PRIVATE)

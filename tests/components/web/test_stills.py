@@ -108,7 +108,7 @@ def cards(monkeypatch):
 
 
 def process():
-    """The card that the server of another process sends; runs in that process."""
+    """The card that a new application sends, as that of another process would."""
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
 

@@ -65,7 +65,7 @@ MODELS = {
 
 
 def model(name, seed=0, **more):
-    """A model with random gains, shifts and biases."""
+    """The model `name` of MODELS, with noise added to all parameters. more: entries of its configuration."""
     import torch
     import transformers
 
@@ -80,7 +80,7 @@ def model(name, seed=0, **more):
 
 
 def save(made, folder, words=WORDS, **how):
-    """Save a model with a tokenizer, by default for the words of the default text."""
+    """Save a model, and a tokenizer with a vocabulary of `words`. how: options of `save_pretrained`."""
     made.save_pretrained(folder, **how)
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {"version": "1.0", "added_tokens": [], "model": known}

@@ -7,7 +7,7 @@ from tests.learning.convert.checkpoints import SHARD, model, save
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A function that returns the folder of a model, by its architecture; each model is made once."""
+    """A function that returns the folder of a saved model, by its name in MODELS; each model is made once."""
     kept = {}
 
     def made(name):

@@ -6,7 +6,7 @@ from learning.convert.trace import trace
 
 
 def folds_without_means(model, ids):
-    """Fold a model, in double precision: the outputs stay, and no input of a norm has a mean any more."""
+    """Fold a model in place; assert that all centring folds, outputs stay, and norms get inputs of mean 0."""
     found = plan(model, ids)
     assert {norm.centring.verdict for norm in found.norms} == {"yes"}
     before = outputs(model.double(), (ids,), {})

@@ -85,7 +85,7 @@ def test_heads_and_what_is_no_sum_have_no_sources():
 
 
 class Images(nn.Module):
-    """A norm over channels and pixels together, and one after embeddings with gradients."""
+    """One norm over channels and pixels together, and one of a sum of embeddings that require gradients."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Checkpoints of several architectures, converted: the same model when read by plain transformers."""
+"""Converted checkpoints of several architectures, read by plain transformers, compute the same as before."""
 
 import importlib.util
 import json
@@ -22,7 +22,7 @@ from learning.convert.samples import samples
 from normscape import certify, convert
 from tests.learning.convert.checkpoints import SHARD, SHORT, VOCABULARY, from_pretrained, model, save
 
-PRE_LN = ("GPT-2", "OPT", "GPT-NeoX", "Falcon", "Phi", "StarCoder2")  # with LayerNorm, and a text to write
+PRE_LN = ("GPT-2", "OPT", "GPT-NeoX", "Falcon", "Phi", "StarCoder2")  # with LayerNorm; they generate text
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +151,7 @@ def test_a_planted_mistake_is_refused_and_nothing_is_written(mistake, strict, ma
 
 
 class Bar:
-    """A progress bar that is not drawn."""
+    """A stand-in for `tqdm` that counts but draws nothing; `every` lists all bars."""
 
     every: ClassVar[list] = []
 
@@ -287,7 +287,7 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     (empty / "config.json").write_text((made("GPT-2") / "config.json").read_text())
     with pytest.raises(NotConverted, match="weights are read as safetensors alone"):
         convert(empty, out)
-    for name in ("GPT-NeoX", "Mixtral"):  # whose tensors are mapped, and computed from those in the files
+    for name in ("GPT-NeoX", "Mixtral"):  # their tensors are renamed or computed from the files
         save(model(name), empty)
         weights = load_file(empty / "model.safetensors")
         del weights[next(each for each in weights if each.endswith("input_layernorm.weight"))]

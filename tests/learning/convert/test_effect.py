@@ -59,7 +59,7 @@ CASES = {
 
 
 def place(model, path, other):
-    """Replace a module of a model while the block runs, and put it back afterwards."""
+    """Replace the module at `path` by `other(module)`; return a function that puts the module back."""
     parent, _, name = path.rpartition(".")
     own = model.get_submodule(path)
     setattr(model.get_submodule(parent), name, other(own))

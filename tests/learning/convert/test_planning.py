@@ -23,7 +23,7 @@ def single_precision(double_precision):
 
 
 class Blocks(nn.Module):
-    """A pre-LN network of two blocks and a head; `run` is called with the network and the embedded tokens."""
+    """Parts of a pre-LN network with two blocks and a head; its output is `run(network, embedded tokens)`."""
 
     def __init__(self, run):
         super().__init__()
@@ -90,7 +90,7 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """The norms of an untrained BERT fold, as γ = 1 and β = 0; not that of its head, which follows a GELU."""
+    """Norms of an untrained BERT fold, because γ = 1 and β = 0, except its head's, which follows a GELU."""
     model, inputs = small_model("BERT", scattered=0)
     found = plan(model, **inputs)
     *encoder, head = (norm.centring for norm in found.norms)
@@ -285,7 +285,7 @@ def test_a_fold_that_the_numbers_refuse_is_unknown():
     graph = trace(model, (IDS,))
     seen = draft(graph, dict(model.named_parameters()).__getitem__, str)
     edits = seen.folds["last", "affine"]
-    seen.folds["last", "affine"] = tuple(each for each in edits if each.kind != "ones")  # γ counts twice
+    seen.folds["last", "affine"] = tuple(each for each in edits if each.kind != "ones")  # then γ counts twice
     found = confirmed(model, seen, (IDS,), {})
     answers = {norm.name: norm for norm in found.norms}
     assert answers["last"].affine.verdict == "unknown" and "differs by" in answers["last"].affine.reason

@@ -19,7 +19,7 @@ LENGTH, WIDTH, HEADS = 5, 24, 3
 
 
 def centred(x, span):
-    """P applied to a tensor."""
+    """A tensor from which the edit `center` has subtracted the mean of each group of a span."""
     other = [axis for axis in range(x.ndim) if axis not in span.axes]
     moved = x.permute(*span.axes, *other)
     edit = Edit("x", "center", groups=span.groups)
@@ -58,7 +58,7 @@ def test_a_reshape_that_cuts_the_rows_has_no_groups():
 
 
 def call(op, x, *args):
-    """A call of an ATen operator as a trace would record it, its input (`source`), and the output tensors."""
+    """A traced call of an ATen operator (`call`), its input (`source`) and its output tensors (`made`)."""
     made = getattr(torch.ops.aten, op)(x, *args)
     made = [made] if torch.is_tensor(made) else list(made)
     found = Call(op, "", (Value(tuple(x.shape)), *args))
@@ -78,7 +78,7 @@ def test_slices_of_a_centred_tensor_are_centred(cut, span):
     x = torch.randn(3, 6, 8, dtype=torch.float64)
     one, other = call(cut[0], x, *cut[1:]), call(cut[0], centred(x, span), *cut[1:])
     found = destinations(one.call, one.source, span)
-    if found is None:  # a part of a group
+    if found is None:  # the slice has only a part of a group
         assert any(
             not torch.allclose(each.double().sum(), other.made[k].sum()) for k, each in enumerate(one.made)
         )
@@ -107,7 +107,11 @@ def test_a_slice_is_centred_by_centring_its_source(cut, axis, narrow):
 
 
 class Heads(nn.Module):
-    """Queries, keys and values from one Linear; queries and keys are normalised in each head."""
+    """Queries, keys and values from one Linear; queries and keys are normalised in each head.
+
+    cut: a function of the Linear's output that returns these three. change: a function of the queries and of
+    the Linear's output that returns the queries to normalise.
+    """
 
     def __init__(self, cut, change):
         super().__init__()

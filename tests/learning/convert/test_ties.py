@@ -18,7 +18,11 @@ def single_precision(double_precision):
 
 
 def saved(name, folder, head=None, **entries):
-    """Save a model, with an output head of its own if one is given, and with entries of its configuration."""
+    """Save a model in a new folder, and return the folder.
+
+    head: a function of the saved weights that returns an output matrix to add to the file. entries: those of
+    the configuration that change; None removes one.
+    """
     folder.mkdir()
     save(model(name), folder)
     weights = load_file(folder / "model.safetensors")

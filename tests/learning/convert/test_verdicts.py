@@ -10,7 +10,7 @@ from learning.convert.confirm import difference, outputs
 from learning.convert.effect import changed, recognised
 from tests.learning.convert.zoo import MODELS, small_model
 
-# For each model, the number of norms whose centring folds, and that of norms that centre. Others have none.
+# The number of norms whose centring folds, and of norms that centre. Models not listed have none of either.
 FOLDS = {
     "GPT-2": (5, 5),
     "OPT": (5, 5),

@@ -21,7 +21,10 @@ WRITERS = {
 
 
 def written(model, writers, run):
-    """Kind and output (rows, d) of the modules whose path ends with a key of `writers`, in calling order."""
+    """Call `run`, and return {path: (kind, output (rows, d))}, in calling order.
+
+    writers: {end of a module's path: kind}; other modules are left out.
+    """
     found, handles = {}, []
     for path, module in model.named_modules():
         kind = next((kind for end, kind in writers.items() if path.endswith(end)), None)
@@ -44,7 +47,7 @@ def written(model, writers, run):
 
 
 def sums(parts, x):
-    """The modules whose outputs add up to x: the first ones, up to some module; None if no such sum is x."""
+    """The shortest beginning of `parts` whose outputs add up to x; None if there is none."""
     whole = 0
     for k, (_, each) in enumerate(parts.values(), 1):
         whole = whole + each
@@ -54,7 +57,7 @@ def sums(parts, x):
 
 
 def agrees(norm, own, close):
-    """Assert that the sources of a norm are shares of what its modules write, which is `own`."""
+    """Assert that a norm's sources are its modules' shares in its input. own: kinds and outputs by path."""
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()
     top = (norm.x.astype(float) ** 2).sum(0).argmax()

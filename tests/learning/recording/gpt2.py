@@ -14,7 +14,7 @@ MATRICES |= {"mlp.c_fc": (WIDE, 4 * WIDE), "mlp.c_proj": (4 * WIDE, WIDE)}
 
 
 def save(path):
-    """Save into a folder, with the text as text.txt."""
+    """Save the model, its tokenizer, and the text as text.txt, in an existing folder."""
     words = ["?", *sorted({*re.findall(r"\w+|,", WORDS)})]
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {
@@ -34,7 +34,7 @@ def save(path):
 
 
 def weights():
-    """The weights of a GPT-2 with random numbers as before training."""
+    """The weights of a GPT-2, by name: random numbers, as before training."""
     lot = np.random.default_rng(0)
     drawn = lambda *shape: lot.normal(0, 0.02, shape).astype(np.float32)  # noqa: E731
     own = {"wte.weight": drawn(LONGEST, WIDE), "wpe.weight": drawn(LONGEST, WIDE)}

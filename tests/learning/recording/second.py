@@ -22,7 +22,7 @@ def heard(model, run):
 
 
 def agrees(norm, row, x, special):
-    """Assert that a row has the values that follow from inputs x (n, d)."""
+    """Assert that a row has the values that follow from inputs x (n, d). special: special token ids."""
     for column, want in columns(norm, x, special).items():
         close = (
             row[column] is None if want is None else row[column] == pytest.approx(want, rel=1e-5, abs=1e-5)

@@ -1,4 +1,4 @@
-"""The seven numbers of a digest show the same as the vectors themselves, for any width."""
+"""The at most seven coordinates that a digest keeps of each vector show the same as the whole vector."""
 
 from dataclasses import replace
 from math import sqrt

@@ -29,7 +29,7 @@ def recorded(model, **how):
 
 
 def trained(model):
-    """Give a model gains and shifts that differ from the initial ones."""
+    """Add noise to all parameters of a model, as if it had been trained, and return the model."""
     with torch.no_grad():
         for each in model.parameters():
             each.add_(0.1 * torch.randn(each.shape))

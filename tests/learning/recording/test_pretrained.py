@@ -116,7 +116,7 @@ def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
 
 @pytest.mark.parametrize("kind", ["strange", "trocr"])  # transformers knows only the second
 def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path, kind):
-    """In a terminal, transformers would ask whether to run it, and run it after a "y"."""
+    """In a terminal, transformers itself would ask whether to run the code, and would run it after a "y"."""
     own = {"model_type": kind, "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
     (tmp_path / "config.json").write_text(json.dumps(own))
     (tmp_path / "code.py").write_text("raise SystemExit")

@@ -123,7 +123,7 @@ class NormOfNothing(OnePlus):
 
 
 def shaken(model, seed=0):
-    """The module, after giving it random gains and shifts that are all different."""
+    """Add noise to all parameters of a module, and return the module, in evaluation mode."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for each in model.parameters():
@@ -137,7 +137,10 @@ def some(*shape, dtype=torch.float32, seed=1):
 
 
 def gives_its_own_output(norm, module, shape=(D,)):
-    """The recorded γ, β, ε and kind, applied to the recorded vectors, give the module's own output."""
+    """Assert that the recorded γ, β, ε and kind, applied to the recorded vectors, give the module's output.
+
+    shape: that of one vector in the module's input.
+    """
     like = next(module.parameters(), torch.zeros(1))
     with torch.no_grad():
         own = as_float64(module(torch.tensor(norm.x).to(like.dtype).reshape(-1, *shape))).reshape(
@@ -384,7 +387,7 @@ def test_each_vector_stays_with_the_same_chance():
         times[sample.about[:, 2]] += 1
     share, deviation = most / count, np.sqrt(runs * 0.2 * 0.8)
     assert times.sum() == most * runs
-    assert np.abs(times - runs * share).max() < 5 * deviation  # 1 in 17,000 for all of them by chance
+    assert np.abs(times - runs * share).max() < 5 * deviation  # exceeded by chance in 1 of 17,000
 
 
 def test_hooks_go_whatever_happens():

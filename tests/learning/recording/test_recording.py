@@ -62,7 +62,7 @@ def test_an_empty_file_is_none():
 
 
 def zipped(data):
-    """An archive that NumPy can read."""
+    """A compressed zip archive, as bytes, whose member x.npy contains `data`."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", data)
@@ -142,7 +142,7 @@ def test_a_hostile_file_is_refused_in_one_line(data, words):
 
 
 def test_a_claim_builds_nothing():
-    """A header that claims 10⁹ vectors allocates nothing."""
+    """A file whose header claims 10⁹ vectors, which it does not contain, is refused as damaged."""
     length = struct.unpack("<Q", DATA[:8])[0]
     header = DATA[8 : 8 + length].replace(b"[9,6]", b"[1000000000,6]", 1)
     assert "damaged" in refused(struct.pack("<Q", len(header)) + header + DATA[8 + length :])

@@ -96,7 +96,7 @@ def test_the_shipped_language_model_in_their_gpt2():
 @pytest.mark.parametrize("title", ["GPT-2", "Llama", "T5"])
 @pytest.mark.parametrize("how", ["generate", "cache", "mask"])
 def test_tokens_after_a_cache_continue_its_positions(title, how):
-    """`generate` and calls with a key–value cache give one token at a time, but its position counts on."""
+    """With a key–value cache, a model gets one token at a time; its recorded position continues the count."""
     name, sizes, _, _ = MODELS[title]
     model = stranger(name, HEAD[title], **sizes)
     prompt, one = IDS[:2, :5], {}
@@ -156,8 +156,9 @@ def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
 
 
 class Last(nn.Module):
-    """A model of tokens or images followed by a norm of four numbers, so that there is always one to
-    record.
+    """A model of tokens or images, with its output reshaped to (…, 4).
+
+    The test adds a LayerNorm of four numbers, so that there is always a norm to record.
     """
 
     def __init__(self, model):
