@@ -80,7 +80,7 @@ def test_work_is_charged_by_the_time_it_computes(clients):
 
 
 def test_a_class_behind_one_address_opens_its_links(clients, clock):
-    """100 students behind one address can open different links at once, then make a choice every 28 s each."""
+    """100 students behind one address can open links at once, then make a choice every 28 s each."""
     for _ in range(100):
         with clients.turn("school", price=0.15):
             pass
