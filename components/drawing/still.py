@@ -118,13 +118,11 @@ def _counts(
     ]
     texts = []
     for (x, y), (_, count, _) in zip(zoom * flat, crowds, strict=True):
-        at, wide = (
-            (x + COUNT_OFFSET_PX, y - COUNT_OFFSET_PX),
-            CHARACTER_WIDTH_EM * COUNT_LABEL_PX * (len(str(count)) + 1),
-        )
-        if all(abs(at[0] - u) > (wide + w) / 2 + 2 or abs(at[1] - v) > MAX_LABEL_PX for u, v, w in taken):
-            taken.append((*at, wide))
-            texts.append(f'<text x="{at[0]:.0f}" y="{at[1]:.0f}">×{count}</text>')
+        x, y = x + COUNT_OFFSET_PX, y - COUNT_OFFSET_PX
+        wide = CHARACTER_WIDTH_EM * COUNT_LABEL_PX * (len(str(count)) + 1)
+        if all(abs(x - u) > (wide + w) / 2 + 2 or abs(y - v) > MAX_LABEL_PX for u, v, w in taken):
+            taken.append((x, y, wide))
+            texts.append(f'<text x="{x:.0f}" y="{y:.0f}">×{count}</text>')
     look = f'font-size="{COUNT_LABEL_PX}" stroke="var(--paper)" stroke-width="2"'
     return f'<g fill="var(--ink)" paint-order="stroke" {look}>{"".join(texts)}</g>'
 
@@ -325,9 +323,8 @@ def _sheet(drawn: Drawn, most: int) -> str:
     """
     mark, flat = drawn.mark, np.rint(drawn.flat).astype(int)
     number = np.arange(len(flat)).reshape(mark.grid)[np.ix_(*coarse(mark.grid, most))]
-    corners = np.stack([number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]], -1).reshape(
-        -1, 4
-    )
+    around = number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]
+    corners = np.stack(list(map(np.ravel, around)), axis=1)
     corners = corners[np.argsort(-drawn.depth[corners].mean(1), kind="stable")]
     shades = _shades(mark.values(drawn.at)[corners].mean(1), mark.color)
     name, pieces = mark.color.scale, []
@@ -399,17 +396,14 @@ def _points(drawn: Drawn, color: str, others: Sequence[Drawn], most: int) -> str
     ring = mark.glyph == "ring"
     own = [colors(i).replace("fill", "stroke") if ring else colors(i) for i in chosen]
     sizes = depth.size(away[chosen] / drawn.middle) if drawn.deep else np.ones(len(chosen))
-    square, radii = mark.glyph == "square", mark.size * 0.55 * sizes
-    radii = radii if square else np.round(radii, 1)
+    square, usual = mark.glyph == "square", mark.size * 0.55
+    radii = usual * sizes if square else np.round(usual * sizes, 1)
     placed = zip(flat[chosen].tolist(), radii.tolist(), own, strict=True)
     dots = [dot(at, radius, square, paint) for at, radius, paint in placed]
     paint = f'fill="none" stroke="{color}" stroke-width="1.5"' if ring else f'fill="{color}"'
     if drawn.deep and not ring:
-        width = 2 * depth.halo(mark.size * 0.55)
-        paint += (
-            f' stroke="var(--paper)" stroke-opacity="{depth.HALO_PAPER_FRACTION}" stroke-width="{width:.2g}"'
-        )
-        paint += ' paint-order="stroke"'
+        halo = f'stroke-opacity="{depth.HALO_PAPER_FRACTION}" stroke-width="{2 * depth.halo(usual):.2g}"'
+        paint += f' stroke="var(--paper)" {halo} paint-order="stroke"'
     left = _remaining_colour(drawn, chosen, others)
     runs = [list(run) for _, run in groupby(range(len(dots)), key=left.__getitem__)]
     faded = (_faded("".join(dots[k] for k in run), left[run[0]], single=len(run) == 1) for run in runs)
