@@ -237,27 +237,49 @@ class Accepting(BaseHTTPRequestHandler):
         self.do_GET()
 
 
-def test_uploads_can_be_refused(tmp_path):
-    """The documented nginx location refuses uploads of runs and recordings, and no other requests."""
+@contextlib.contextmanager
+def locations(folder, text):
+    """Run nginx with one server that has these locations; yields a function from method and path to a status.
+
+    In place of the container, each location passes requests to a server that answers with 204.
+    """
     port = free()
     with ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as behind:
         threading.Thread(target=behind.serve_forever, daemon=True).start()
-        rest = "location / { proxy_pass http://127.0.0.1:8050; }"
-        own = f"server {{ listen 127.0.0.1:{port}; {REFUSED} {rest} }}"
+        own = f"server {{ listen 127.0.0.1:{port}; {text} }}"
         text = AROUND % (EVENTS, free(), own.replace("127.0.0.1:8050", f"127.0.0.1:{behind.server_port}"))
-        with configured(tmp_path, text, port):
-            for method, path, status in (
-                ("POST", "recording", 403),
-                ("POST", "run/spiral", 403),
-                ("POST", f"recording/{'0' * 32}/delete", 204),
-                ("POST", "training", 204),
-                ("GET", f"run/{'0' * 16}.npz", 204),
-            ):
-                line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-                line.request(method, f"/normscape/{path}")
-                assert line.getresponse().status == status, path
-                line.close()
+
+        def status(method, path):
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as line:
+                line.request(method, path)
+                return line.getresponse().status
+
+        with configured(folder, text, port):
+            yield status
         behind.shutdown()
+
+
+def test_uploads_can_be_refused(tmp_path):
+    """The documented nginx location refuses uploads of runs and recordings, and no other requests."""
+    with locations(tmp_path, REFUSED + "location / { proxy_pass http://127.0.0.1:8050; }") as status:
+        assert status("POST", "/normscape/recording") == status("POST", "/normscape/run/spiral") == 403
+        assert status("POST", f"/normscape/recording/{'0' * 32}/delete") == 204
+        assert status("POST", "/normscape/training") == 204
+        assert status("GET", f"/normscape/run/{'0' * 16}.npz") == 204
+
+
+def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
+    """If the host has a location for all its .js files, the documented regular expression comes before it."""
+    (ours,) = re.findall(r"begin this location with `(location [^`]+)`", RECIPE)
+    passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"
+    for folder, location, file in (("a", "location /normscape/", 410), ("b", ours, 204)):
+        (tmp_path / folder).mkdir()
+        with locations(tmp_path / folder, f"{location} {passed} {theirs}") as status:
+            assert status("GET", "/normscape/lib/plotly.js") == file
+            assert status("GET", "/normscape/") == 204 and status("GET", "/normscape.js") == 410
+    with locations(tmp_path, f"{PUBLIC} {ours} {{ return 401; }} {theirs}") as status:
+        assert status("GET", "/normscape/lib/plotly.js") == 204
+        assert status("GET", "/normscape/fold") == status("GET", "/normscape") == 401
 
 
 def test_compose_reads_each_variable_of_the_recipe_and_of_the_example():
