@@ -74,11 +74,12 @@ def _placed(view: View, center: Array, half: Array) -> View:
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """Copies of the views with zooms: `View.zooms` follow the stages, and `View.wider` follow sliders.
 
-    3D views that have zooms already keep these; at each stage, all other 3D views have the same scale. Of the
-    2D views, only those with `reaching` get zooms.
+    Views that have zooms already keep these. At each stage, all other 3D views have the same scale. Of the 2D
+    views, only those with `reaching` get zooms.
     """
-    spaces = [view for view in views if view.dims == 3 and not view.zooms]
-    planes = [[view] for view in views if view.dims == 2 and view.reaching]
+    free = [view for view in views if not view.zooms]
+    spaces = [view for view in free if view.dims == 3]
+    planes = [[view] for view in free if view.dims == 2 and view.reaching]
     zooms: dict[str, tuple[tuple[float, ...], ...]] = {}
     for some in (spaces, *planes):
         zooms |= zip((view.name for view in some), stage_zooms(shown, some, boxes), strict=True)

@@ -133,6 +133,15 @@ def test_axes_follow_a_slider_that_moves_points_out_and_only_there(scale, away, 
     assert np.abs(on_paper(view, far, view.camera)[0]).max() > 1, "it would leave the panel"
 
 
+@pytest.mark.parametrize("dims", [2, 3])
+def test_given_zooms_are_kept(dims):
+    layers, zooms = (Points("x", "input", rows(np.eye(dims, 3))),), ((1, 0, 0, 0), (7, 0, 0, 0))
+    given = tuple(row[: dims + 1] for row in zooms)
+    grown = cloud(X, Affine(3 * np.eye(3)))
+    made = recipe(layers, (grown,), dims=dims, stages=("x", "more"), zooms=given, reaching=True)
+    assert made.views[0].zooms == given
+
+
 @pytest.mark.parametrize("away", [0.0, 20.0])
 def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
     """The axes are fitted to a stage with larger content, however far from the origin the content is."""
