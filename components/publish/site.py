@@ -213,9 +213,9 @@ def _scene(folder: Path, scene: Scene, site: Site) -> dict[str, str]:
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The choices that readers of a static page can change, as JSON data, with those values that exist.
 
-    A `Several` keeps all its options. Text fields, results of training and parts of such results (`Picked`)
-    are left out, because they need a server. made: for each recipe that was written, its choices; the page
-    opens with the first.
+    A `Several` keeps all its options; one with more than SUBSETS is left out, because only its default has a
+    recipe. Text fields, results of training and parts of such results (`Picked`) are left out too, because
+    they need a server. made: for each recipe that was written, its choices; the page opens with the first.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -227,7 +227,7 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
             )
         elif isinstance(choice, Choice):
             out.append(fields | {"options": {v: label for v, label in choice.options.items() if v in there}})
-        elif isinstance(choice, Several):
+        elif isinstance(choice, Several) and len(choice.options) <= SUBSETS:
             out.append(fields)
     return out
 
@@ -397,9 +397,9 @@ def scene_page(
 def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P | None:
     """The line below a scene's controls that says what the static site lacks, because it needs a server.
 
-    These can be missing, although the text of the scene may mention them: options of choices, typing a text,
-    training, opening a recording. Returns None if nothing is missing. choices: the choices that the site has,
-    from `offered`.
+    These can be missing, although the text of the scene may mention them: options of choices, whole choices,
+    typing a text, training, opening a recording. Returns None if nothing is missing. choices: the choices
+    that the site has, from `offered`.
     """
     there = {each["name"]: each["options"] for each in choices}
     missing = [
@@ -408,6 +408,11 @@ def _needs_server(scene: Scene, choices: Sequence[Mapping[str, Any]]) -> html.P 
         if isinstance(choice, Choice)
         for value, label in choice.options.items()
         if value not in there[choice.name]
+    ]
+    missing += [
+        f"change “{choice.label}”"
+        for choice in scene.choices
+        if isinstance(choice, Several) and choice.name not in there
     ]
     missing += [
         f"type {choice.label} of your own"

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -14,6 +15,7 @@ from components.language.scene import Choice, Several, scenes
 from components.language.story import story
 from components.pages.home import hero
 from components.publish import site
+from components.scenes.activation.build import FUNCTIONS
 from components.scenes.model.build import SHIPPED
 from components.scenes.model.strips import SETS
 from components.web.server import contents
@@ -84,7 +86,9 @@ def test_one_change_of_any_choice_is_there(scene):
 def test_no_question_needs_an_option_that_the_site_lacks(scene):
     there = {each["name"]: each["options"] for each in site.offered(scene, list(site.variants(scene)))}
     lists = [c for c in scene.choices if isinstance(c, Choice | Several)]
-    lacking = {label for c in lists for value, label in c.options.items() if value not in there[c.name]}
+    lacking = {
+        label for c in lists for value, label in c.options.items() if value not in there.get(c.name, ())
+    }
     asked = " ".join(question for question, _ in scene.text.questions)
     assert [label for label in lacking if f"“{label}”" in asked or f"<strong>{label}<" in asked] == []
 
@@ -190,6 +194,16 @@ def test_a_page_names_what_needs_a_server(slug, needs):
     said = site.scene_page(scene, {"": "recipes/one.json"}, choices, site.Site("", ()))
     line = f"This site has no Normscape server. With one, you can also {needs}."
     assert (line in said) == (needs is not None) and said.count("no Normscape server") == (needs is not None)
+
+
+@pytest.mark.parametrize("count", [site.SUBSETS, site.SUBSETS + 1])
+def test_a_choice_with_too_many_options_is_not_offered(count):
+    options = {**FUNCTIONS, **{f"more {k}": "" for k in range(count - len(FUNCTIONS))}}
+    scene = replace(scenes()["activation"], choices=(Several("others", "functions", "tanh", options),))
+    choices = site.offered(scene, list(site.variants(scene)))
+    said = site.scene_page(scene, {"": "recipes/one.json"}, choices, site.Site("", ()))
+    assert [c["name"] for c in choices] == ["others"] * (count <= site.SUBSETS)
+    assert ("With one, you can also change “functions”." in said) == (count > site.SUBSETS)
 
 
 WRONG_URLS = ["uni.example", "/normscape", "ftp://uni.example", f"{URL}?a=1", f"{URL}#a", f"{URL}/a b"]
