@@ -130,8 +130,7 @@ def _counts(
 def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
     """For each view, the box in pixels (x, y, width, height) that it takes in the picture.
 
-    The layout is much like that of the page's style sheet. Unless the first view is wide, there may be at
-    most three views.
+    The layout is much like that of the page's style sheet.
     """
     main, half, low = WIDTH * 5 // 8, HEIGHT // 2, HEIGHT * 7 // 10
     if len(views) > 1 and views[0].wide:
@@ -140,9 +139,10 @@ def boxes(views: Sequence[View]) -> list[tuple[int, int, int, int]]:
         return [(0, 0, WIDTH, high), *below]
     if len(views) == 2 and views[1].strip:
         return [(0, 0, main, HEIGHT), (main, 0, WIDTH - main, HEIGHT)]
-    if len(views) < 3:
-        width = WIDTH // len(views)
-        return [(n * width, 0, width, HEIGHT) for n in range(len(views))]
+    if len(views) != 3:
+        columns, lines = min(len(views), 2), (len(views) + 1) // 2
+        width, high = WIDTH // columns, HEIGHT // lines
+        return [(n % columns * width, n // columns * high, width, high) for n in range(len(views))]
     wide = WIDTH // 2
     if views[1].rows > 1:
         return [(0, 0, wide, half), (wide, 0, WIDTH - wide, HEIGHT), (0, half, wide, HEIGHT - half)]

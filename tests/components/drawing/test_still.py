@@ -119,7 +119,7 @@ def test_every_scene(scene):
         checked(drawn(scene.slug, **query)[1])
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("strip", [False, True])
 @pytest.mark.parametrize("wide", [False, True])
 def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip, wide):
@@ -128,8 +128,9 @@ def test_boxes_fill_the_picture_and_a_strip_is_small(count, strip, wide):
     found = boxes([view] * (count - 1) + [replace(view, strip=strip)])
     sizes = [w * h for _, _, w, h in found]
     assert view.wide == wide and (not wide or found[0][2] == WIDTH)
-    assert sum(sizes) == WIDTH * HEIGHT and all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
-    assert count == 1 or not strip or wide or sizes[-1] < min(sizes[:-1])
+    assert 0 <= WIDTH * HEIGHT - sum(sizes) < HEIGHT  # widths are whole numbers
+    assert all(x + w <= WIDTH and y + h <= HEIGHT for x, y, w, h in found)
+    assert count in (1, 4) or not strip or wide or sizes[-1] < min(sizes[:-1])
 
 
 def test_a_stack_of_strips_is_as_high_as_the_picture():
