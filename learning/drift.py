@@ -98,10 +98,12 @@ def loss_along_text(
 
     The window has `window` tokens. Column k of the result is a mean over those windows that start at
     positions k·`window` … (k + 1)·`window` − 1. To save time, only one in `every` of these windows is read.
-    At least (windows + 1)·`window` − 1 tokens are needed, which is not checked. The number of windows read
-    must be a multiple of `windows`, as it is if `every` divides `window`; otherwise ValueError is raised.
+    The number of windows read must be a multiple of `windows`, as it is if `every` divides `window`;
+    otherwise ValueError is raised, as it is if the last window needs more tokens than there are.
     """
     starts = np.arange(0, windows * window, every)
+    if len(tokens) < (wanted := starts[-1] + window):
+        raise ValueError(f"{windows} means over windows of {window} need {wanted} tokens: got {len(tokens)}")
     measures = []
     for start in starts:
         seen = tokens[start : start + window]

@@ -23,7 +23,7 @@ from geometry import layer_norm
 from geometry.angles import angles
 from learning import drift
 from learning.drift import streams_as_window_slides
-from learning.language import forward, from_file, initial
+from learning.language import Shape, forward, from_file, initial
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
@@ -59,6 +59,16 @@ def median(name, part, number, *, window=64, kind="places"):
 def words(values, *texts):
     for value, each in zip(values, texts, strict=True):
         said(value, each)
+
+
+def test_means_over_windows_need_enough_tokens():
+    shape = Shape("ab", width=4, layers=1, window=8)
+    weights, tokens = initial(shape, 0), np.zeros(27, int)
+    sizes = {"window": 8, "windows": 3, "every": 4}  # the last window starts at position 20
+    with pytest.raises(ValueError, match="need 28 tokens: got 27"):
+        drift.loss_along_text(shape, weights, tokens, **sizes)
+    found = drift.loss_along_text(shape, weights, np.append(tokens, 0), **sizes)
+    assert found.shape == (2, 3) and np.ptp(found, axis=1).max() < ROUNDING
 
 
 # --- the table and the recipe, recomputed
