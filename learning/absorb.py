@@ -60,9 +60,11 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 def centred(weights: Weights) -> dict[str, Array]:
     """Centre everything that is written to the residual stream, so that the stream always has mean 0.
 
-    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb. The weights must
-    come from `untied`: otherwise the output matrix, which is the embedding, would be centred too.
+    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb. Raises ValueError
+    for an embedding that is also the output matrix, which would be centred too: it must come from `untied`.
     """
+    if "wte.weight" in weights and "head.weight" not in weights:
+        raise ValueError("the embedding is also the output matrix: untie the weights before centring")
     found = dict(weights)
     for name, each in weights.items():
         if name.rpartition(".")[0].endswith(WRITERS):

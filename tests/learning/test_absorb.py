@@ -66,6 +66,8 @@ def test_each_step_is_needed(shape, weights, tokens):
     whole = absorb.untied(weights)
     with pytest.raises(ValueError, match="absorb the shifts before the gains"):
         absorb.gains_absorbed(whole)
+    with pytest.raises(ValueError, match="untie the weights before centring"):
+        absorb.centred(weights)
     for steps in ((absorb.shifts_absorbed, absorb.centred), (absorb.shifts_absorbed, absorb.gains_absorbed)):
         found = whole
         for step in steps:
