@@ -175,7 +175,7 @@ def globe(
     """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
-        return {"opacity": value} if isinstance(value, float) else {"fade": value}
+        return {"fade": value} if np.ndim(value) else {"opacity": value}
 
     ball, circles = (clouds.turned(shape, radii) for shape in (clouds.sphere_mesh(), clouds.graticule()))
     return [

@@ -46,6 +46,8 @@ def test_a_globe_has_its_radii_and_its_opacities():
     (ball, mesh), (_, net) = scenery.globe(SHOW, radii, mesh=[0.1, 0.2], net=0.4)
     np.testing.assert_allclose(np.linalg.norm(ball.points / [1, 2, 3], axis=1), 1, rtol=ROUNDING)
     assert (mesh.fade, mesh.opacity, net.fade, net.opacity) == ([0.1, 0.2], 1, None, 0.4)
+    [(_, invisible), _] = scenery.globe(SHOW, radii, mesh=0)
+    assert (invisible.fade, invisible.opacity) == (None, 0)
 
 
 @pytest.mark.parametrize(("n", "count"), [(1, 7), (2, 7), (7, 7), (8, 7), (10_000, 7), (5, 1)])
