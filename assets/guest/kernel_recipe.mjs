@@ -18,10 +18,10 @@ const KERNEL_TIMEOUT_MS = 120_000;
 const NO_ANSWER_TEXT = "the kernel does not answer";
 
 /** The recipe for a query. If the recipe in the widget's state is for another query, one is requested from
- * the kernel; the result is then that recipe, or the kernel's error message (`refused`). Answers to other
- * queries are ignored. The promise never rejects: it resolves with `refused` if `signal` aborts, or after
- * KERNEL_TIMEOUT_MS without an answer. @param {Model} model
- * @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
+ * the kernel, also if the one in the widget's state cannot be unpacked; the result is then that recipe, or
+ * the kernel's error message (`refused`). Answers to other queries are ignored. The promise never rejects: it
+ * resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer. @param {Model}
+ * model @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
  * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
@@ -31,9 +31,9 @@ export function recipe(model, unpack, query, signal) {
       go(answer);
     };
     const look = async () => {
-      const { key, recipe } = /** @type {Made} */ (await unpack(model.get("_made")));
-      if (key === query) done({ recipe });
-      return key === query;
+      const made = /** @type {Made | null} */ (await unpack(model.get("_made")).catch(() => null));
+      if (made?.key === query) done({ recipe: made.recipe });
+      return made?.key === query;
     };
     const hear = (/** @type {{refused?: string, key?: string}} */ { refused, key }) => {
       if (refused && key === query) done({ refused });

@@ -150,20 +150,21 @@ function relocated(player, { slots }, point) {
   };
 }
 
-/** @type {WeakMap<Player, number>} the index of the slot that each player used last */
-const latest = new WeakMap();
+/** @type {WeakMap<Player, number[]>} the indices of each player's slots, from the one whose last use is the
+ * longest ago to the one used last */
+const used = new WeakMap();
 
 /** The slot in which to record that a point is moved now: the slot that already has this point at this time;
- * otherwise a free slot; otherwise the slot after the one used last, in a cycle. @param {Player} player
+ * otherwise a free slot; otherwise the slot whose last use is the longest ago. @param {Player} player
  * @param {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates
  * @param {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));
   const free = slots.findIndex(([who]) => params[who] < 0);
-  const next = ((latest.get(player) ?? -1) + 1) % slots.length;
-  const found = again >= 0 ? again : free >= 0 ? free : next;
-  latest.set(player, found);
+  const order = used.get(player) ?? [...slots.keys()];
+  const found = again >= 0 ? again : free >= 0 ? free : order[0];
+  used.set(player, [...order.filter((k) => k !== found), found]);
   return slots[found];
 }
 

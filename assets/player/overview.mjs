@@ -92,14 +92,9 @@ function sortable({ columns, rows, abouts, choice }, player) {
     ),
   );
   const sort = (/** @type {number} */ c) => {
-    const falls = heads[c].ariaSort === "ascending" || (c > 0 && heads[c].ariaSort === "none");
+    const order = sortRows(all, c, heads[c].ariaSort);
     heads.forEach((head) => head.setAttribute("aria-sort", "none"));
-    heads[c].setAttribute("aria-sort", falls ? "descending" : "ascending");
-    const of = (/** @type {typeof all[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
-    const words = c > 0 && all.every((row) => of(row) === Infinity);
-    all.sort((a, b) =>
-      words ? a.cells[c].localeCompare(b.cells[c]) : compared(of(a), of(b), falls) || a.value - b.value,
-    );
+    heads[c].setAttribute("aria-sort", order);
     show();
   };
   const text = () =>
@@ -107,6 +102,23 @@ function sortable({ columns, rows, abouts, choice }, player) {
       .map((cells) => cells.map((cell) => cell.replaceAll("\t", " ")).join("\t"))
       .join("\n");
   return { table: h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body), show, text };
+}
+
+/** Sort the rows of a table by column c: by its numbers, or by its words if no cell begins with a number;
+ * column 0 stands for the rows' own order. A column that is sorted for the first time shows its largest
+ * number or its first word at the top; after that, the order is reversed each time. Returns the new order.
+ * @param {{cells: string[], value: number}[]} rows @param {number} c @param {string | null} before the
+ * present order: "none" if the rows are sorted by another column */
+export function sortRows(rows, c, before) {
+  const of = (/** @type {typeof rows[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
+  const words = rows.every((row) => of(row) === Infinity);
+  const falls = before === "ascending" || (before === "none" && c > 0 && !words);
+  rows.sort(
+    (a, b) =>
+      (words ? a.cells[c].localeCompare(b.cells[c]) * (falls ? -1 : 1) : compared(of(a), of(b), falls)) ||
+      a.value - b.value,
+  );
+  return falls ? "descending" : "ascending";
 }
 
 /** Compare two numbers for sorting; Infinity, which stands for no number, comes last in both orders. @param

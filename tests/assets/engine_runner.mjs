@@ -23,10 +23,12 @@ import * as link from "../../assets/player/link.mjs";
 import { flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { largePoints, lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
+import { nudge } from "../../assets/player/dragging.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
 import * as mentioned from "../../assets/player/mentioned.mjs";
 import * as passages from "../../assets/player/passages.mjs";
+import { sortRows } from "../../assets/player/overview.mjs";
 import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
 import { upload } from "../../assets/player/upload.mjs";
@@ -227,6 +229,17 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
+  /** After each click on the head of a table's column: the numbers of the rows in their new order, and the
+   * direction of the order. */
+  sorted({ rows, clicks }) {
+    const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
+    let [by, order] = [0, "ascending"];
+    return clicks.map((c) => {
+      order = sortRows(all, c, c === by ? order : "none");
+      by = c;
+      return [all.map(({ value }) => value), order];
+    });
+  },
   resting: ({ player }) => resting(player),
   mentioned: ({ name, cases }) => cases.map((all) => mentioned[name](...all)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
@@ -317,6 +330,7 @@ const answers = {
       },
     };
     const unpack = async (packed) => {
+      if (packed === "corrupt") throw new TypeError("cannot be unpacked");
       const news = meanwhile;
       meanwhile = null;
       await null;
@@ -412,6 +426,17 @@ const answers = {
       });
     }
     return told;
+  },
+  /** The parameters after some points have been turned by a key, one after the other. */
+  nudged({ recipe, points }) {
+    const state = new State({});
+    state.take(recipe, {}, link.read({}, recipe).state);
+    for (const point of points) {
+      state.frame(false);
+      state.follow(point);
+      nudge(state, 10);
+    }
+    return state.params;
   },
   /**
    * Draw frames with time slices: first one for each entry of `acts`, which lists the parameters to set

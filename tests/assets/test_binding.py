@@ -130,9 +130,10 @@ OTHER = {"key": "n=8", "recipe": "other"}
         (OLD, None, [{"made": OTHER}, {"key": "", "refused": "!"}, {"made": NEW}], {"recipe": "new"}, True),
         (OLD, None, [{"key": "n=7", "refused": "7!"}], {"refused": "7!"}, True),
         (OLD, {"made": NEW}, [], {"recipe": "new"}, True),
+        ("corrupt", None, [{"made": NEW}], {"recipe": "new"}, True),
         (OLD, None, "gone", {"refused": "the kernel does not answer"}, True),
     ],
-    ids=["there", "made", "others first", "refused", "made by itself", "gone"],
+    ids=["there", "made", "others first", "refused", "made by itself", "corrupt", "gone"],
 )
 def test_a_widget_has_a_recipe_or_its_kernel_makes_it(node, has, meanwhile, answer, found, asks):
     got = node.ask("made", has=has, query="n=7", meanwhile=meanwhile, answer=answer)
