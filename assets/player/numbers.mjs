@@ -47,9 +47,10 @@ export const typeset = (text) =>
     .replace(/^-(?=\d)/, "−");
 
 /** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point. From 1e6 on, a power of ten is used instead; also for a number that would be shown
- * as zeros only, if `digits` is at least MANY_ZEROS ("≈ 0" below ROUNDING_ERROR). Null: three digits, or five
- * below 0.01; "0" below 0.00005; a power of ten from 1e5 on */
+ * after the decimal point. If it is 2 or more, numbers from 100 on are shown without these digits. From 1e6
+ * on, a power of ten is used instead; also for a number that would be shown as zeros only, if `digits` is at
+ * least MANY_ZEROS ("≈ 0" below ROUNDING_ERROR). Null: three digits, or five below 0.01; "0" below 0.00005; a
+ * power of ten from 1e5 on */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -57,7 +58,10 @@ export function fixed(x, digits = null) {
     if (size < ROUNDING_ERROR) return size ? "≈ 0" : "0";
     return typeset(x.toExponential(1));
   }
-  if (digits !== null) return typeset(size >= 1e6 ? x.toExponential(1) : x.toFixed(digits));
+  if (digits !== null) {
+    const whole = digits > 1 && Number(size.toFixed(digits)) >= 100;
+    return typeset(size >= 1e6 ? x.toExponential(1) : x.toFixed(whole ? 0 : digits));
+  }
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 

@@ -59,7 +59,8 @@ class Number(CloudReadout):
     row     the measure: a `Row` or another kind of `Measure`
     index   the index of the point, or `Followed()` for the followed (selected) one
     unit    a text to write after the number
-    digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01
+    digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01.
+            If it is 2 or more, numbers from 100 on are shown without these digits
     """
 
     row: Measure

@@ -11,7 +11,7 @@ from components.language.cloud import project
 from components.language.framing.paper import on_paper
 from components.language.marks import Points, Trail
 from components.scenes.depth import SCENE
-from components.scenes.depth.build import MAX_DEPTH, NORM_LABELS, SHOW, TOKENS, D
+from components.scenes.depth.build import MAX_DEPTH, NORM_LABELS, SHOW, TOKENS, D, rounded
 from components.scenes.depth.build import SEED as FIRST
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm
@@ -32,6 +32,12 @@ FOUR_DIGITS = 6e-4  # relative tolerance: the table's numbers have four digits
 def row(kind, width=64, gain=1.0):
     (found,) = (r for r in ROWS if (r["kind"], r["width"], r["gain"]) == (kind, width, gain))
     return found
+
+
+def test_the_table_has_three_digits_or_whole_numbers():
+    assert [rounded(x) for x in (1, 3.14159, 99.94, 99.97, 462.4, 1061.6)] == (
+        ["1.00", "3.14", "99.9", "100", "462", "1,062"]
+    )
 
 
 @pytest.mark.parametrize("kind", NORM_LABELS)

@@ -232,7 +232,7 @@ def values(what: str, row: Found, count: int) -> Array:
 
 def rounded(x: float) -> str:
     """The number as text with three significant digits; from 100 on, with all digits before the point."""
-    return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}"
+    return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}".removesuffix(".")
 
 
 def facts(found: Sequence[Found], count: int) -> Facts:
