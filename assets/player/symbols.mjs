@@ -34,18 +34,11 @@ export function symbols(formula, parameters, player) {
   const bubble = h("output", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
   formula.append(bubble);
-  const bySymbol = Map.groupBy(
-    parameters.filter(({ symbol }) => symbol),
-    ({ symbol }) => symbol,
-  );
-  const shows = [...bySymbol].map(([symbol, own]) =>
-    handle(
-      letters.filter((l) => l.textContent === symbol),
-      own,
-      bubble,
-      player,
-    ),
-  );
+  const bySymbol = Map.groupBy(letters, ({ textContent }) => textContent); // in the order of the formula
+  const shows = [...bySymbol].flatMap(([symbol, own]) => {
+    const changed = parameters.filter((p) => p.symbol === symbol);
+    return changed.length ? [handle(own, changed, bubble, player)] : [];
+  });
   const handles = letters.filter((letter) => letter.classList.contains("symbol"));
   formula.onpointerdown = (event) => {
     if (handles.some((letter) => letter === event.target)) return;

@@ -64,6 +64,14 @@ def test_letters_of_the_formula_are_sliders(page):
     assert player(page, "p.params.eps") == 1e-8
 
 
+def test_letters_of_the_formula_get_the_focus_in_the_order_of_the_formula(page):
+    """Also letters whose parameters stand in another order beside the figure; none for absent symbols."""
+    visit(page, "/layernorm?progress=1")
+    letters = page.locator(".formula .symbol").all_text_contents()
+    names = page.locator(".formula .letter").evaluate_all("(all) => all.map((each) => each.ariaLabel[0])")
+    assert names == list(dict.fromkeys(letters)) == ["γ", "ε", "β"]
+
+
 def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
     """A finger that drags a letter does not scroll the page; the bubble with the value is fully visible."""
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
