@@ -14,6 +14,7 @@
  */
 
 import { h } from "../dom.mjs";
+import { nearestWord } from "./spelling.mjs";
 
 const MAX_PAGES = 8;
 const MAX_HITS_PER_PAGE = 2;
@@ -106,20 +107,25 @@ function root(word) {
   return word.replace(ending, "").replace(/([^aeiou])\1$/, "$1");
 }
 
-/** The stems of a text's words, numbers and symbols, without stop words. 1,500 becomes 1500.
- * @param {string} text */
-const roots = (text) =>
+/** The words, numbers and symbols of a text, without stop words. 1,500 becomes 1500. @param {string} text */
+const wordsOf = (text) =>
   (plainSpelling(text).match(/\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}]+|[^\p{L}\p{N}\p{P}\s]/gu) ?? [])
     .map((word) => (/^\p{N}/u.test(word) ? word.replaceAll(",", "") : word))
-    .filter((word) => !STOP_WORDS.has(word))
-    .map((word) => root(SPELLED_SYMBOLS.get(word) ?? word));
+    .filter((word) => !STOP_WORDS.has(word));
+
+/** The stem of a word, or the symbol that the word spells out. @param {string} word */
+const stem = (word) => root(SPELLED_SYMBOLS.get(word) ?? word);
+
+/** The stems of a text's words, numbers and symbols, without stop words. @param {string} text */
+const roots = (text) => wordsOf(text).map(stem);
 
 /** @typedef {{entry: Entry, names: {name: string, words: Set<string>}[], counts: Map<string, number>}} Ready
  *   an entry prepared for the search: its names (title and synonyms), and for each stem a weighted count. An
  *   occurrence in a name counts NAME_WEIGHT times as much as one in the text, and each counts less the longer
  *   the names or the text are */
-/** Results of `prepared`, for each list of entries: the prepared entries, and each stem's rarity (inverse
- * document frequency). @type {WeakMap<Entry[], {all: Ready[], rarity: Map<string, number>}>} */
+/** Results of `prepared`, for each list of entries: the prepared entries, each stem's rarity (inverse document
+ * frequency), and for each word how often it occurs. @type {WeakMap<Entry[], {all: Ready[], rarity:
+ * Map<string, number>, vocabulary: Map<string, number>}>} */
 const ready = new WeakMap();
 
 /** The search index of a list of entries; it is built at the first call for this list. @param {Entry[]}
@@ -129,22 +135,27 @@ function prepared(entries) {
   if (cached) return cached;
   const read = entries.map((entry) => {
     const names = [entry.title, ...(entry.also?.split(", ") ?? [])];
-    return { entry, names, fields: [names.flatMap(roots), roots(entry.text)] };
+    return { entry, names, fields: [names.flatMap(wordsOf), wordsOf(entry.text)] };
   });
+  /** @type {Map<string, number>} */ const vocabulary = new Map();
+  for (const word of read.flatMap(({ fields }) => fields.flat()))
+    vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1);
   const meanLengths = [0, 1].map(
     (f) => read.reduce((sum, { fields }) => sum + fields[f].length, 0) / read.length,
   );
   const all = read.map(({ entry, names, fields }) => {
     const counts = new Map();
     fields.forEach((field, f) =>
-      field.forEach((word) =>
-        counts.set(
-          word,
-          (counts.get(word) ?? 0) +
-            (f ? 1 : NAME_WEIGHT) /
-              (1 - LENGTH_NORMALIZATION + (LENGTH_NORMALIZATION * field.length) / meanLengths[f]),
+      field
+        .map(stem)
+        .forEach((word) =>
+          counts.set(
+            word,
+            (counts.get(word) ?? 0) +
+              (f ? 1 : NAME_WEIGHT) /
+                (1 - LENGTH_NORMALIZATION + (LENGTH_NORMALIZATION * field.length) / meanLengths[f]),
+          ),
         ),
-      ),
     );
     return {
       entry,
@@ -155,7 +166,8 @@ function prepared(entries) {
   /** @type {Map<string, number>} */ const having = new Map();
   for (const { counts } of all)
     for (const word of counts.keys()) having.set(word, (having.get(word) ?? 0) + 1);
-  const found = { all, rarity: new Map([...having].map(([word, n]) => [word, rare(n, all.length)])) };
+  const rarity = new Map([...having].map(([word, n]) => [word, rare(n, all.length)]));
+  const found = { all, rarity, vocabulary };
   ready.set(entries, found);
   return found;
 }
@@ -256,6 +268,19 @@ export function find(entries, query) {
   });
 }
 
+/** A query with each word that occurs in no entry replaced by the nearest word that does; "" if there is no
+ * such word near enough. @param {Entry[]} entries @param {string} query */
+export function suggestion(entries, query) {
+  const { rarity, vocabulary } = prepared(entries);
+  const occurs = (/** @type {string} */ word) =>
+    STOP_WORDS.has(word) || [...alike(stem(word), rarity.keys()).keys()].some((each) => rarity.has(each));
+  const asked = plainSpelling(query).trim();
+  const corrected = asked.replace(/[\p{L}\p{N}]+/gu, (word) =>
+    occurs(word) ? word : (nearestWord(word, vocabulary) ?? word),
+  );
+  return corrected === asked ? "" : corrected;
+}
+
 /** The snippet of a result, at most MAX_SNIPPET_CHARACTERS long. An answer to a question is shown from its
  * beginning. Other texts are shown from the sentence or table row that contains the most words of the query;
  * the snippet is "" if they have no sentence except their titles. @param {Entry[]} entries the entry that was
@@ -334,18 +359,31 @@ const item = ({ entry, snippet, more }, base) =>
     ),
   );
 
-/** An empty list of results, an empty line above it, and a function that fills both for the present query.
- * @param {URL} base the address of the index @param {() => string} query returns the text of the search field
- */
-function results(base, query) {
+/** An empty list of results, an empty line above it, and a function that fills both for the present query. If
+ * words of the query are misspelt, the line has a button that searches for the corrected query. @param {URL}
+ * base the address of the index @param {() => HTMLInputElement} fieldOf returns the search field */
+function results(base, fieldOf) {
   const list = h("ol", { className: "found" });
   const statusLine = h("p", { className: "status", role: "status" });
   const show = async () => {
-    const asked = query();
+    const field = fieldOf();
+    const asked = field.value;
     const entries = await load(base);
-    if (asked !== query()) return; // the query has changed while the index was loading
+    if (asked !== field.value) return; // the query has changed while the index was loading
     const found = entries ? find(entries, asked) : [];
+    const corrected = entries ? suggestion(entries, asked) : "";
+    const onclick = () => {
+      field.value = corrected;
+      field.focus();
+      show();
+    };
     if (!entries) statusLine.textContent = "The search index could not be loaded. Type again to retry.";
+    else if (corrected)
+      statusLine.replaceChildren(
+        found.length ? "Did you mean " : `Nothing for “${asked.trim()}”. Did you mean `,
+        h("button", { type: "button", onclick }, `“${corrected}”`),
+        found.length ? `? ${announcement(found)}` : "?",
+      );
     else statusLine.textContent = asked.trim() && announcement(found);
     list.replaceChildren(...found.map((page) => item(page, base)));
   };
@@ -356,7 +394,7 @@ function results(base, query) {
 export function search(source) {
   const base = new URL(source, location.href);
   load(base);
-  const { list, statusLine, show } = results(base, () => field.value);
+  const { list, statusLine, show } = results(base, () => field);
   const field = h("input", {
     type: "search",
     "aria-label": "Search titles, texts, questions and symbols",
@@ -367,7 +405,8 @@ export function search(source) {
   const keys = (/** @type {KeyboardEvent} */ event) => {
     const all = /** @type {HTMLElement[]} */ ([field, ...list.querySelectorAll("a")]);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter" && event.target === field) all[1]?.click();
+    if (event.key === "Enter" && event.target === field)
+      (all[1] ?? statusLine.querySelector("button"))?.click();
     else if (event.key === "Escape")
       dialog.close(); // by itself Escape would only clear the text of a search field
     else if (step) {

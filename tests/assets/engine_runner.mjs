@@ -7,7 +7,7 @@
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/page/resting.mjs";
-import { find } from "../../assets/page/search.mjs";
+import { find, suggestion } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
 import { recipe } from "../../assets/guest/kernel_recipe.mjs";
@@ -635,6 +635,7 @@ const answers = {
   /** Set the search index for the following questions, and return its length. */
   entries: ({ entries }) => (searched = entries).length,
   find: ({ entries = searched, query }) => find(entries, query),
+  suggestion: ({ query }) => suggestion(searched, query),
   "find first": ({ queries }) => queries.map((query) => find(searched, query)[0]?.entry.url ?? ""),
   /** The video format chosen in a browser that can record the MIME types `types`; if `types` is null, the
    * browser has no recorder. Null if there is no format. */

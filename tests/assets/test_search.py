@@ -298,6 +298,25 @@ def test_what_is_not_there_is_not_found(node):
     assert found(node, "softmax xylophone zither marimba balalaika timpani") == []
 
 
+@pytest.mark.parametrize(
+    ("query", "corrected"),
+    [
+        ("layernrom", "layernorm"),
+        ("Batchnrom", "batchnorm"),
+        ("attenton", "attention"),
+        ("elipsoid", "ellipsoid"),
+        ("covnex hul", "convex hul"),
+        ("why is the sphree round", "why is the sphere round"),
+        ("attention", ""),
+        ("softm", ""),
+        ("epsilon centering normalize", ""),
+        ("xylophone zqx", ""),
+    ],
+)
+def test_a_misspelt_word_is_corrected_to_the_nearest_word_of_the_index(node, query, corrected):
+    assert node.ask("suggestion", query=query) == corrected
+
+
 def test_words_that_nobody_here_uses_hide_little(node):
     assert found(node, "softmax xylophone")[0][1] == "/words#softmax"
     nearest = node.ask("find", query="softmax xylophone zither marimba")
