@@ -123,8 +123,8 @@ const roots = (text) => wordsOf(text).map(stem);
  *   an entry prepared for the search: its names (title and synonyms), and for each stem a weighted count. An
  *   occurrence in a name counts NAME_WEIGHT times as much as one in the text, and each counts less the longer
  *   the names or the text are */
-/** Results of `prepared`, for each list of entries: the prepared entries, each stem's rarity (inverse document
- * frequency), and for each word how often it occurs. @type {WeakMap<Entry[], {all: Ready[], rarity:
+/** Results of `prepared`, for each list of entries: the prepared entries, each stem's rarity (inverse
+ * document frequency), and for each word how often it occurs. @type {WeakMap<Entry[], {all: Ready[], rarity:
  * Map<string, number>, vocabulary: Map<string, number>}>} */
 const ready = new WeakMap();
 

@@ -20,8 +20,8 @@ function errors(a, b) {
 }
 
 /** The word of a vocabulary that differs from `word` by the fewest errors, of several the most frequent one;
- * undefined if each differs by more errors than are allowed. @param {string} word @param {Map<string, number>}
- * vocabulary for each word how often it occurs @returns {string | undefined} */
+ * undefined if each differs by more errors than are allowed. @param {string} word @param {Map<string,
+ * number>} vocabulary for each word how often it occurs @returns {string | undefined} */
 export function nearestWord(word, vocabulary) {
   const allowed = word.length < LONG_WORD ? 1 : 2;
   const near = [...vocabulary]
