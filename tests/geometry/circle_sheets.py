@@ -44,6 +44,31 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
     return int(exist.sum(0).max())
 
 
+def image_of_circle(layers: Sequence[Layer]) -> Array:
+    """The image under the layers of 20,000 points (20,000, 2), evenly spread on the unit circle."""
+    angles = 2 * np.pi * np.arange(20_000) / 20_000
+    image = np.stack([np.cos(angles), np.sin(angles)], -1)
+    for A, b in layers:
+        image = image @ A.T + b
+        image = image / np.linalg.norm(image, axis=-1, keepdims=True)
+    return image
+
+
+def crossed_edges(image: Array) -> int:
+    """How many edges of a polygon on the circle, with the corners `image` (n, 2), a ray crosses at most.
+
+    The rays that are tried are between neighbouring corners at which the polygon turns back.
+    """
+    following = np.roll(image, -1, axis=0)
+    forwards = image[:, 0] * following[:, 1] > image[:, 1] * following[:, 0]
+    back = image[forwards != np.roll(forwards, 1)]
+    ends = np.sort(np.arctan2(back[:, 1], back[:, 0])) if len(back) else np.zeros(1)
+    rays = ends + np.diff(ends, append=ends[:1] + 2 * np.pi) / 2
+    left = image @ np.stack([-np.sin(rays), np.cos(rays)]) > 0
+    ahead = image @ np.stack([np.cos(rays), np.sin(rays)]) > 0
+    return int(((left != np.roll(left, 1, axis=0)) & ahead).sum(0).max())
+
+
 def _tangent_angles(layers: Sequence[Layer]) -> Array:
     """The angles (n,), in radians, at which the image of the circle under the layers can turn back.
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geometry import Affine, Normalize, Pipeline
 from geometry.sheets import plane_sheets, sphere_preimages
-from tests.geometry.circle_sheets import circle_sheets, layers_of
+from tests.geometry.circle_sheets import circle_sheets, crossed_edges, image_of_circle, layers_of
 
 NEAR = 1e-7
 SEEDS = st.integers(0, 10_000)
@@ -40,22 +40,12 @@ def test_preimages_on_the_sphere_are_on_it_and_go_there(seed, d):
 
 @given(SEEDS, st.integers(0, 4))
 def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
-    """No direction is crossed by more edges of a fine polygon's image than `circle_sheets` counts.
-
-    The count is at most 2^(number of layers).
-    """
+    """A ray crosses at most as many edges of a fine polygon's image as `circle_sheets` counts."""
     layers = drawn(seed, 2, count) if count else []
-    angle = 2 * np.pi * np.arange(20_000) / 20_000
-    x = forward(layers, np.stack([np.cos(angle), np.sin(angle)], -1))
-    nearest = np.abs(np.diff(x, axis=0)).max()
-    ways = np.random.default_rng(seed).uniform(0, 2 * np.pi, 300)
-    found = []
-    for u in np.stack([np.cos(ways), np.sin(ways)], -1):
-        across, along = x @ [-u[1], u[0]], x @ u
-        found.append(((across > 0) != (np.roll(across, 1) > 0))[along > 0].sum())
-    exact = circle_sheets(layers)
-    assert exact <= 2**count
-    assert max(found) <= exact or nearest > 0.05  # a long edge of the image may cut across the circle
+    image = image_of_circle(layers)
+    longest = np.abs(np.diff(image, axis=0)).max()
+    assume(1e-5 < longest < 0.05)  # long edges miss folds; in a tiny image, rounding makes folds
+    assert crossed_edges(image) == circle_sheets(layers) <= 2**count
 
 
 def test_five_layers_reach_the_bound():

@@ -218,9 +218,11 @@ def test_real_vectors_go_through_pytorchs_rms_norm(factor):
     np.testing.assert_allclose(shown[:, 0], outputs[:, MASSIVE], atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(shown, axis=1), np.sqrt(D), atol=1e-9)
     np.testing.assert_allclose(end("inverse", recipe, params)[:, 0], 1 / np.sqrt((x**2).mean(1)), rtol=1e-9)
-    # the two other coordinates must be linear functions of the outputs
-    directions = np.linalg.lstsq(outputs, shown[:, 1:3], rcond=None)[0]
-    np.testing.assert_allclose(outputs @ directions, shown[:, 1:3], atol=1e-6)
+    # the two other coordinates must be those along orthonormal directions, both orthogonal to the first axis
+    rest = np.delete(outputs, MASSIVE, axis=1)
+    directions = np.linalg.lstsq(rest, shown[:, 1:3], rcond=None)[0]
+    np.testing.assert_allclose(rest @ directions, shown[:, 1:3], atol=1e-6)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
 
 
 def cosines(x):
