@@ -45,18 +45,17 @@ def has_ipv6():
     return True
 
 
-def site(folder, inner, port, *, login):
-    """The recipe's nginx configuration, changed to use other ports, and files in `folder`.
+def site(folder, inner, port):
+    """The recipe's nginx configuration, with the login, changed to use other ports, and files in `folder`.
 
-    inner: the port of the container. port: the port of the site. login: whether pages need a login. Beside
-    the site is another server, which refuses all requests and has the logs that Debian configures.
+    inner: the port of the container. port: the port of the site. Beside the site is another server, which
+    refuses all requests and has the logs that Debian configures.
     """
     plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
-    if login:
-        assert text.count(passed) == 1
-        text = text.replace(passed, passed + LOGIN)
-        text = text.rstrip().removesuffix("}") + PUBLIC + "}\n"
+    assert text.count(passed) == 1
+    text = text.replace(passed, passed + LOGIN)
+    text = text.rstrip().removesuffix("}") + PUBLIC + "}\n"
     for before, after in {
         "127.0.0.1:8050": f"127.0.0.1:{inner}",
         "listen 80;": f"listen 127.0.0.1:{plain};",
@@ -66,7 +65,7 @@ def site(folder, inner, port, *, login):
         "/var/log/nginx/error.log": "error.log",
         "/etc/ssl/teach.example.pem": str(folder / "site.pem"),
         "/etc/ssl/private/teach.example.key": str(folder / "site.key"),
-        **({"/etc/nginx/normscape.users": str(folder / "users")} if login else {}),
+        "/etc/nginx/normscape.users": str(folder / "users"),
     }.items():
         assert before in text, before
         text = text.replace(before, after)
@@ -96,7 +95,7 @@ def department(folder, *, tls=True, **others):
         serving(folder / "web", CACHE_DIR=cache_folder(folder / "web"), **own | others) as (base, _, _, log),
         nginx(folder / "inner", urlsplit(base).netloc) as (inner, *_),
     ):
-        text = site(outer, inner, port, login=True)
+        text = site(outer, inner, port)
         with configured(outer, text if tls else text.replace(" ssl http2;", ";"), port):
             yield port, log
 

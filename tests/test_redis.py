@@ -109,7 +109,7 @@ def join(queue, order, owner="me"):
     return queue.join(vars(jobs.order(order)), owner=owner, address=owner)
 
 
-def told(queue, ticket, stop=False):
+def told(ticket, stop=False):
     """The answer to one poll of a page for its training: the progress so far, or the outcome."""
     seen = SEEN.get(ticket, NOTHING)
     text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look={})
@@ -118,20 +118,20 @@ def told(queue, ticket, stop=False):
     return news.get("end", news)
 
 
-def trains(queue, ticket):
-    return told(queue, ticket).get("step", 0) > 0
+def trains(ticket):
+    return told(ticket).get("step", 0) > 0
 
 
-def ends(queue, ticket, stop=False):
-    return until(lambda: (said := told(queue, ticket, stop)).get("state") and said)
+def ends(ticket, stop=False):
+    return until(lambda: (said := told(ticket, stop)).get("state") and said)
 
 
 def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
     first, second = join(queue, LONG_ORDER), join(queue, SMALL, "other")
-    told(queue, first), told(queue, second)
-    until(lambda: trains(queue, first))
-    assert told(queue, second) == {"ahead": 1}
-    kept = [ends(queue, ticket, stop=ticket == first) for ticket in (first, second)]
+    told(first), told(second)
+    until(lambda: trains(first))
+    assert told(second) == {"ahead": 1}
+    kept = [ends(ticket, stop=ticket == first) for ticket in (first, second)]
     assert [outcome["state"] for outcome in kept] == ["done", "done"] and kept[1]["step"] == 100
     assert runs.load(kept[1]["run"]).seeds == 2
     with pytest.raises(WrongValue, match="has expired"):
@@ -144,8 +144,8 @@ def test_web_servers_that_share_only_redis_know_a_browser(queue):
     first, others = train(one, LONG_ORDER), train(another_browser)
     two.set_cookie(follow.BROWSER_COOKIE, one.get_cookie(follow.BROWSER_COOKIE).value)
     second = train(two)
-    assert ends(queue, first) == REPLACED
-    assert ends(queue, second)["state"] == ends(queue, others)["state"] == "done"
+    assert ends(first) == REPLACED
+    assert ends(second)["state"] == ends(others)["state"] == "done"
 
 
 def healthy(worker):
@@ -165,20 +165,20 @@ def test_a_worker_killed_in_the_middle_leaves_a_word_and_without_any_all_wait_un
     queue, worker, monkeypatch
 ):
     ticket = join(queue, LONG_ORDER)
-    until(lambda: trains(queue, ticket))
+    until(lambda: trains(ticket))
     assert trainings.degraded() == [] and healthy(worker)[0]
     worker.kill()
     with monkeypatch.context() as patch:
         patch.setattr(trainings, "WORKER_TIMEOUT", 1.0)
-        assert ends(queue, ticket) == LOST
+        assert ends(ticket) == LOST
         after = join(queue, SMALL)
-        until(lambda: told(queue, after) == {"ahead": 0, "worker": False})
+        until(lambda: told(after) == {"ahead": 0, "worker": False})
         assert trainings.degraded() == ["training: no worker"]
     later = time.time() - 60
     os.utime(worker.folder / "worker.beat", (later, later))
     assert not healthy(worker)[0]
     worker.start()
-    assert ends(queue, after)["state"] == "done"
+    assert ends(after)["state"] == "done"
     assert trainings.degraded() == []
     well, spent = healthy(worker)
     assert well and spent < 0.1, "seconds of the processor"
@@ -188,28 +188,28 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     scene = jobs.order(SMALL).scene
     saved = runs.save(trained(*scene.training.task(scene.choose({"n": "40"})), seeds=1, steps=20))
     ticket = join(queue, LONG_ORDER)
-    until(lambda: trains(queue, ticket))
+    until(lambda: trains(ticket))
     redis.kill()
-    assert told(queue, ticket) == {"away": True}
+    assert told(ticket) == {"away": True}
     with pytest.raises(WrongValue, match="cannot be reached"):
         runs.load(saved)
     answer = press_train(app.create_app().server.test_client(), SMALL)
     assert answer.status_code == 503 and "Trainings" in answer.json["error"]
     redis.start()
     assert runs.load(saved).seeds == 1
-    until(lambda: trains(queue, ticket) or told(queue, ticket).get("state"))
-    outcome = ends(queue, ticket, stop=True)
+    until(lambda: trains(ticket) or told(ticket).get("state"))
+    outcome = ends(ticket, stop=True)
     assert outcome["state"] == "done" and runs.load(outcome["run"]).seeds == LONG_ORDER["seeds"]
     later = join(queue, SMALL, "later")
-    assert ends(queue, later)["state"] == "done" and trainings.degraded() == []
+    assert ends(later)["state"] == "done" and trainings.degraded() == []
 
 
 def test_redis_away_between_the_ticket_and_the_start_is_no_error(queue, redis):
     ticket = join(queue, SMALL)
     redis.kill()
-    assert told(queue, ticket) == {"away": True}
+    assert told(ticket) == {"away": True}
     redis.start()
-    assert ends(queue, ticket)["state"] == "done"
+    assert ends(ticket)["state"] == "done"
 
 
 def test_a_run_of_the_version_before_still_opens(queue):
@@ -228,9 +228,9 @@ def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store.Store, "set", None)
         for forged in [f"{k:032x}" for k in range(1000)]:
-            assert told(queue, forged) == LOST
+            assert told(forged) == LOST
     assert queue.active() == {}
-    assert ends(queue, join(queue, SMALL))["state"] == "done"
+    assert ends(join(queue, SMALL))["state"] == "done"
 
 
 class Quiet(socketserver.BaseRequestHandler):
@@ -314,14 +314,14 @@ def at_once(threads, call):
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):
     """Half of Redis's memory is reserved for the queue, however many files are uploaded."""
     ticket, waiting = join(queue, LONG_ORDER), join(queue, SMALL, "other")
-    until(lambda: trains(queue, ticket))
+    until(lambda: trains(ticket))
     scene = jobs.order(SMALL).scene
     film = trained(*scene.training.task(scene.choose({"n": "40"})), seeds=1, steps=20)
     mine = runs.save(replace(film, ended=("mine",)), trained=True, client="me")
     monkeypatch.setattr(runs, "to_npz", lambda _: os.urandom(3_000_000))
     for k in range(16):
         runs.save(replace(film, ended=(str(k),)), client="somebody")
-        assert trains(queue, ticket) or told(queue, waiting) == {"ahead": 1}
+        assert trains(ticket) or told(waiting) == {"ahead": 1}
     assert client().info("memory")["used_memory"] < 45 * 2**20
     assert runs.load(mine).ended == ("mine",)
     assert client().info("stats")["evicted_keys"] == 0

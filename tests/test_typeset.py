@@ -20,15 +20,15 @@ def client():
     return app.create_app().server.test_client()
 
 
-def texts(data, key=""):
+def texts(data):
     """All strings in JSON data, except the values of the keys in UNSEEN, which readers do not see."""
     if isinstance(data, dict):
         for name, value in data.items():
             if name not in UNSEEN:
-                yield from texts(value, name)
+                yield from texts(value)
     elif isinstance(data, list):
         for value in data:
-            yield from texts(value, key)
+            yield from texts(value)
     elif isinstance(data, str):
         yield data
 

@@ -12,7 +12,16 @@ from components.training.recipes import recipe_of
 from geometry.norms import layer_norm
 from learning.film import json_table
 from learning.shipped import FOLDER, read
-from learning.symmetriser import SPREAD, VECTOR_KINDS, Symmetriser, errors, from_file, initial, iterates
+from learning.symmetriser import (
+    SPREAD,
+    VECTOR_KINDS,
+    Symmetriser,
+    errors,
+    from_file,
+    initial,
+    iterates,
+    turned_by,
+)
 from tests.assets.engine import Node
 from tests.scenes.claims import said, stop
 from tools.films import symmetrise as films
@@ -51,11 +60,13 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The films' last weights give the table's mean and median error; their first weights are the seed's.
+    """The films' last weights give the table's errors, angle and asymmetry; their first are the seed's.
 
-    The seed shown has the median error of its kind.
+    The seed shown has the median error of its kind. Of other scales and means the table has the median over
+    all seeds, so the error of the seed shown is only near it.
     """
     x = vectors_of("gaussian")
+    level, factors = x.mean(-1, keepdims=True), films.TEST_FACTORS
     for heads in HEADS:
         for iterations in ITERATIONS:
             block, row = film(heads, iterations), ENDS["ring", heads, iterations]
@@ -68,10 +79,18 @@ def test_the_films_are_those_of_the_table():
             )
             for name, part in initial(block.block, [row["shown"]]).items():
                 np.testing.assert_array_equal(block.parts[name][0], part[0].astype(np.float16))
-            off = errors(x, iterates(block.block, block.at(-1), x, iterations)[-1])
-            assert np.mean(off) == pytest.approx(row["errors"][row["shown"]], abs=1e-5)
-            assert np.median(off) == pytest.approx(row["medians"][row["shown"]], abs=1e-5)
-            assert row["shown"] == np.argsort(row["errors"])[films.BLOCKS_PER_KIND // 2]
+            parts, shown = block.at(-1), row["shown"]
+            y = iterates(block.block, parts, x, iterations)[-1]
+            off = errors(x, y)
+            assert np.mean(off) == pytest.approx(row["errors"][shown], abs=1e-5)
+            assert np.median(off) == pytest.approx(row["medians"][shown], abs=1e-5)
+            assert np.mean(turned_by(x, y)) == pytest.approx(row["angles"][shown], abs=1e-5)
+            assert films.asymmetry(block.block, parts, iterations, x) == [row["asymmetry"][shown]]
+            assert shown == np.argsort(row["errors"])[films.BLOCKS_PER_KIND // 2]
+            for name, changed in (("scale", lambda f: f * x), ("mean", lambda f: x + (f - 1) * level)):
+                assert row[name][list(factors).index(1)] == row["errors"][shown]
+                found = [films.median_error(block.block, parts, iterations, changed(f)) for f in factors]
+                np.testing.assert_allclose(found, row[name], rtol=0.5)
 
 
 def test_what_is_shipped_is_small():
