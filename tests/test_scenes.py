@@ -107,7 +107,7 @@ def test_every_choice(node, scene):
 
 @EVERY
 def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene):
-    """Readouts and tables show readable numbers at the last stage.
+    """Readouts at the last stage, and all cells of tables, show readable numbers.
 
     All sliders are at their defaults, at their lower ends, or at their upper ends.
     """
@@ -293,7 +293,7 @@ def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
 
 
 # Scenes whose largest sphere or circle may span less than 60 % of the panel's smaller side, and the least
-# share: as the scene opens, something much larger is visible with it, and must be whole.
+# share: as the scene opens, other marks reach much farther out, and must be whole.
 SMALLER = {
     "stretch": 0.30,  # the ellipse, three times as wide
     "fold": 0.55,  # the shifted circle beside it

@@ -78,7 +78,8 @@ def interface(name: str, own: Mapping[str, str], doc: str, base: str = "") -> st
 def data(kind: type) -> str:
     """The TypeScript interface of a dataclass.
 
-    If a field of a recipe can hold one of several dataclasses, each of these also gets a field "kind".
+    If a field of a recipe can hold one of several dataclasses, each of these but `Row` also gets a field
+    "kind".
     """
     several = issubclass(kind, packing.UNION_FIELDS)
     tag = {"kind": f'"{kind.__name__.lower()}"'} if several else {}

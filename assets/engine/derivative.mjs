@@ -3,7 +3,8 @@
  * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
  *
  * Each step is applied in dual arithmetic, so that its result carries the derivative along v. Only scalar
- * functions have derivatives written by hand (`SLOPES`, and `slope` in sphere.mjs). Mirrors geometry/dual.py.
+ * functions have derivatives written by hand: `SLOPES`, `slope` in sphere.mjs, and in this file those of 1/x
+ * and of the exponential in softmax. Mirrors geometry/dual.py.
  *
  * @typedef {{values: Float64Array, tangents: Float64Array}} Dual one coordinate of n points, and for each
  *   point the derivative of this coordinate along v

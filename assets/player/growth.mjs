@@ -34,14 +34,14 @@ export class Growth {
   }
 
   /** Register a callback of the training in progress: it gets each change of choices before anyone else, and
-   * returns whether the training's next recipe will have it. Null removes the callback. @param {((changed:
+   * returns whether it handles the change. Null removes the callback. @param {((changed:
    * Record<string, string>) => boolean) | null} interceptor */
   intercept(interceptor) {
     this.#interceptor = interceptor;
   }
 
-  /** Offer changed choices to the training in progress. Returns whether the training's next recipe will have
-   * them; false if no training is shown. @param {Record<string, string>} changed */
+  /** Offer changed choices to the training in progress. Returns whether it handles the change; false if
+   * no training is shown. @param {Record<string, string>} changed */
   takes(changed) {
     return this.#state.growing && Boolean(this.#interceptor?.(changed));
   }

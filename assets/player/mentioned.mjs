@@ -25,8 +25,9 @@ function called(control) {
 }
 
 /** The names of the controls that a stop is about: those that its text names, and those that it sets to
- * another value than the stop before. At most MAX_CONTROLS are returned, in the order of the recipe; those
- * that the text names take precedence. @param {Stop} stop @param {Stop | null} before null at the first stop
+ * another value than the stop before. At most MAX_CONTROLS controls are chosen, where a vector counts as one;
+ * those that the text names take precedence. The result has the names of all sliders of a chosen vector, and
+ * is in the order of the recipe. @param {Stop} stop @param {Stop | null} before null at the first stop
  * @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the choices */
 export function mentioned(stop, before, recipe, usual) {
   const said = names(stop.html);

@@ -76,8 +76,8 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
     """For points in general position, outline and faces equal Qhull's; on a sphere every point is a corner.
 
-    The points are more than 0.02 apart: if points on a circle are nearer to each other, they protrude from
-    the hull of the others by less than float32 resolves.
+    For d > 1, points are more than 0.02 apart: if points on a circle are nearer to each other, they protrude
+    from the hull of the others by less than float32 resolves.
     """
     points = np.random.default_rng(seed).normal(size=(n, d))
     if sphere and d > 1:
@@ -97,7 +97,7 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """The hull of float32 points in a subspace of 4 dimensions has the corners found within the subspace."""
+    """The hull of float32 points in a subspace of ℝ⁴ has the corners that are found within the subspace."""
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
     within = rng.normal(size=(n, rank))

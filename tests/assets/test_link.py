@@ -379,7 +379,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """Reading a long number takes less than a second; once the regular expression backtracked for longer."""
+    """Reading a long number takes less than a second; the regular expression used to backtrack for longer."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})

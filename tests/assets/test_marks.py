@@ -155,7 +155,7 @@ def clouds_for(draw, kind):
         cloud = Cloud("plane", rng.permutation(np.float32([-1.0, 0.5, 2.0, 0.25]))[:, None])
     elif kind in ATTENTION:  # in general position: where keys are on an edge of their hull, rounding decides
         n, d = draw(st.integers(2, 12)), draw(st.sampled_from([2, 3]))
-        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # the keys are never flat on the way, as with a reflection
+        step = Affine(np.diag([1.0, 2, 0.5][:d]))  # a reflection would make the keys flat on the way
         cloud = Cloud("keys", rng.normal(size=(n, d)).astype(np.float32), Pipeline((step,)))
     elif kind is Way:  # the parameter moves only the `place` of the points
         there = Affine(Entries(np.eye(3), {"p": np.diag([0.5, -0.25, 1.0])}))

@@ -35,7 +35,7 @@ def check(node, sets):
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
     """Results are the same for keys that move independently.
 
-    Later half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
+    Later, half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
     """
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []

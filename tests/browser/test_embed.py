@@ -456,8 +456,8 @@ DEAF = """void Object.defineProperty(
   MediaRecorder.prototype, "ondataavailable", { configurable: true, set() {} });"""
 HEARING = "delete MediaRecorder.prototype.ondataavailable"
 
-# The standard deviation of the red values (0 to 255) in the first picture of a video, and in a later one that
-# differs.
+# The standard deviation of the red values (0 to 255) in the first picture of a video, and in the first later
+# one that differs, or else in the last.
 PLAY = """async (url) => {
   const video = document.createElement("video");
   video.src = URL.createObjectURL(await (await fetch(url)).blob());

@@ -168,7 +168,7 @@ def test_a_long_title_stays_in_its_panel(kept):
     assert caption.evaluate("(caption) => caption.scrollWidth <= caption.clientWidth")
 
 
-# The height and width of what the page contains, and the height of the main figure.
+# The height and width of what the page contains, and the height of the area of all figures (`.views`).
 SHARE = """() => {
   const page = document.documentElement, hero = document.querySelector(".views > .view, .views");
   return [page.scrollHeight, page.scrollWidth, hero.getBoundingClientRect().height];
@@ -176,7 +176,7 @@ SHARE = """() => {
 
 
 # Put the bodies of other embeds into the page of an embed, one at a time. Returns for each its slug, its
-# document without the body, and the result of SHARE.
+# document without title and body, and the result of SHARE.
 SERVED = f"""async (slugs) => {{
   const found = [];
   for (const slug of slugs) {{

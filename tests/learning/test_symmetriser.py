@@ -121,7 +121,7 @@ def test_errors_are_in_radii_and_angles_in_degrees():
     np.testing.assert_allclose(errors(x, y), 0, atol=ROUNDING)
     np.testing.assert_allclose(errors(x, 3 * y), 2)
     np.testing.assert_allclose(errors(x, 0 * y), 1)
-    np.testing.assert_allclose(turned_by(x, 3 * y), 0, atol=1e-4)  # acos is steep at 1
+    np.testing.assert_allclose(turned_by(x, 3 * y), 0, atol=1e-4)  # in degrees
     np.testing.assert_allclose(turned_by(x, -y), 180, atol=1e-4)
 
 

@@ -58,7 +58,7 @@ def ten_digits():
 
 
 def ten_caps():
-    """Ten points on a sphere can all be about 66° apart, and not more: the better of two optimisations."""
+    """Of ten points on a sphere, some two are at most about 66° apart: the better of two optimisations."""
 
     def crowding(flat, power):
         points = flat.reshape(10, 3) / np.linalg.norm(flat.reshape(10, 3), axis=-1, keepdims=True)

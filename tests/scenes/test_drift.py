@@ -47,7 +47,7 @@ def rows(name):
 
 
 def median(name, part, number, *, window=64, kind="places"):
-    """The median over the five models of a kind, an array with a number for each layer.
+    """The median over the five models `name`, an array with a number for each layer.
 
     number: a column of the table, or "way", which is the path length divided by the spread.
     """
@@ -293,7 +293,7 @@ def trembling():
 
 
 def fall():
-    along_one()
+    left_by_centring()
     assert stop("drift", "The height goes").choices["layer"] == "1"
     assert 0.8 / 11.1 < 0.1
 
@@ -390,7 +390,7 @@ def one_spread():
 
 
 CLAIMS = {
-    r"The spread of many vectors is their root mean square distance from their mean. Two of them, taken at random, are $\sqrt 2$ spreads apart (root mean square). Each stage of each layer has its own spread, and so has each model, window and way of sliding. It is that of the vectors of 16 letters in each of six passages of text, at all steps of the window, taken": one_spread,
+    "For each stage of each layer we measured the vectors of 16 letters in each of six passages of text, at all steps of the window. The *spread* is the root mean square distance of all these vectors from their mean.": one_spread,
     "upwards is the height along $𝟏 = (1, 1, 1, 1)$": upwards,
     "from a **window** of the last ones, 256 at most": the_setup,
     "The picture follows the 16 letters of *carry no meaning*, blanks included": the_setup,
@@ -415,7 +415,7 @@ CLAIMS = {
     "In a window of 64": along_one,
     "less than a tenth": fall,
     "about half": fall,
-    "In layer 1, 7 % of the path's length is left (median). In spreads, each of its own stage, the path was 11.1 long, and now it is 0.8.": fall,
+    "In layer 1, 7 % of the path's length is left. At **x** the path was 11.1 spreads long, and at **centre** it is 0.8 spreads long; but a spread at **centre** has another length than at **x**. (Medians of 5 models.)": fall,
     "In layer 2 letters have read one another.": sphere,
     "Without their height their paths are 1.0 spreads long.": sphere,
     "a tenth of that": sphere,

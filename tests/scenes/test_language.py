@@ -35,7 +35,7 @@ def shipped(model):
 
 @cache
 def keys(**choices):
-    """The keys that the scene draws, a list of arrays over stages."""
+    """The keys that the scene draws: a list with one array for each stage."""
     return recipe_of(SCENE, **choices).cloud("keys").stages({})
 
 

@@ -523,7 +523,7 @@ CLAIMS = {
     "The network does not know the order of the tokens, only how often each of the 20 classes occurs.": the_task,
     "All queries are drawn with the same length, longer than nearly all keys: only their directions count. The vector of ones, 𝟏, stands upright. The other two axes are the directions at right angles to 𝟏 in which the keys spread most after training. The other five dimensions are not shown.": the_picture,
     "a line at $1/20$ is a plain average": the_picture,
-    "a curve for each of ten seeds, and the medians for each of four **norms before attention**": ten_and_four,
+    "a curve for each of the ten seeds of the chosen norm, and the medians for all four **norms before attention**": ten_and_four,
     r"LayerNorm subtracts the mean of each key, so $\langle \mathbf 1, k\rangle = 0$: a query along 𝟏 gives all keys the score 0": no_score,
     r"With a gain $\gamma$ the keys lie in another hyperplane, at right angles to the vector $1/\gamma$. So the query that attends to all equally points along $1/\gamma$. A shift of the keys adds one number to all scores of a query": with_a_gain,
     "a query along it gives all of them the score 0": no_score_along_any,

@@ -18,7 +18,7 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """For each step: the two numbers of w, its length, the step's number, log₁₀ of its angle in degrees."""
+    """For each step: the two numbers of w, its length, the step's number, log₁₀ of w's turn in degrees."""
     return recipe.cloud("path").stages(params)[0]
 
 

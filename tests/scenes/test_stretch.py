@@ -64,7 +64,7 @@ def test_points_are_even_and_symmetric(count):
 
 
 def at(title):
-    """The positions of the points that a stop shows, as a list over stages."""
+    """The positions of the points that a stop shows: a list with one array for each stage."""
     state = stop("stretch", title)
     only = next(layer.only for layer in state.recipe.views[0].layers if hand_of(layer))
     return [x[only] for x in state.recipe.cloud("points").stages(state.params)]

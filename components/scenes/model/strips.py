@@ -367,8 +367,8 @@ def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
     """The lower and upper end of a strip's scale.
 
     On a linear scale the ends are 0 and the largest value, or a tick a little above it. On a logarithmic
-    scale they are the smallest positive value and the largest; half and twice that if they differ by at most
-    1 %; for the column "longest" the upper end is higher by HEADROOM.
+    scale they are the smallest positive value and the largest, or, if these differ by at most 1 %, half and
+    twice the smallest; for the column "longest" the upper end is higher by HEADROOM.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]

@@ -20,7 +20,8 @@ from geometry.pipeline import Step
 NORMS = 5
 FLAT = 0.05  # half the width of each ellipse; its half height is 1
 POINTS, BEADS = 3600, 72
-# Points are spaced evenly in the sum of their distances after each norm, and at the start, times this weight.
+# Points are spaced evenly in a weighted sum of the distances between neighbours: the distance at the start
+# has this weight, and the distance after each norm has weight 1.
 EVEN = 10.0
 FARTHEST = 1.3  # end of the ray
 HEIGHTS, DISTANCES = (

@@ -300,8 +300,8 @@ def child(trainings):
 def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, monkeypatch, caplog):
     """A worker that dies at once is started again every RESTART_SECONDS.
 
-    The page polls sixteen times a second. It is told that there is no worker, not at once, but at the latest
-    after 15 s.
+    The page polls sixteen times a second. Not at once, but after 15 s at the latest, it is told that there is
+    no worker.
     """
     monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual limit: the test controls the clock
     trainings.SIGNS.delete("worker")

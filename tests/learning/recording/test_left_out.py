@@ -96,7 +96,7 @@ def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
 
 
 class UnbiasedNet(nn.Module):
-    """Modules with attributes named like norms, of which only `ln_f` is of a known kind.
+    """A module with attributes named like norms, and with `other`; only `ln_f` is a norm of a known kind.
 
     `ln_1` and `other` divide by the unbiased standard deviation.
     """
@@ -130,7 +130,7 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
 
 @pytest.mark.servers
 def test_gated_norms_of_transformers_are_named_with_the_reason():
-    """Mamba-2's gated norm multiplies its input by silu(gate), Qwen3-Next's its output; none is recorded."""
+    """Gated norms multiply input (Mamba-2) or output (Qwen3-Next) by silu(gate); neither is recorded."""
     import transformers
 
     small = {"vocab_size": 64, "hidden_size": 16}
