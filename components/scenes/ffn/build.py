@@ -218,8 +218,8 @@ def reach_of(stages: Sequence[np.ndarray]) -> float:
 def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
     """Marks of the points, a separate one for each fate: kept apart, sharing an image, or collapsed.
 
-    `gate` selects the points by their fate in the layer. If it is None (with GELU), all points are kept apart,
-    and have one mark. The marks of the followed point are added.
+    `gate` selects the points by their fate in the layer. If it is None (with GELU), all points are kept
+    apart, and have one mark. The marks of the followed point are added.
     """
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
