@@ -48,9 +48,9 @@ export const typeset = (text) =>
 
 /** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
  * after the decimal point. If it is 2 or more, numbers from 100 on are shown without these digits. From 1e6
- * on, a power of ten is used instead. If `digits` is at least MANY_ZEROS, so is it for a number that would be
- * shown as zeros only; but below ROUNDING_ERROR the text is "≈ 0", and for 0 it is "0". Null: three digits, or
- * five below 0.01; "0" below 0.00005; a power of ten from 1e5 on */
+ * on, a power of ten is used instead. If `digits` is at least MANY_ZEROS, so is it for a number that would
+ * be shown as zeros only; but below ROUNDING_ERROR the text is "≈ 0", and for 0 it is "0". Null: three
+ * digits, or five below 0.01; "0" below 0.00005; a power of ten from 1e5 on */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
