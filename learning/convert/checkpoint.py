@@ -29,7 +29,7 @@ from transformers.initialization import no_tie_weights
 
 from learning.convert import load as strict
 from learning.file_error import one_line
-from learning.recording.pretrained import NO_CODE, NoModel, not_found, quiet, tokenizer_of
+from learning.recording.pretrained import NO_CODE, NoModel, not_found, quiet, reason, tokenizer_of
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
@@ -44,17 +44,19 @@ class NotConverted(ValueError):
 
 
 @contextmanager
-def one_line_errors(what: str) -> Iterator[None]:
+def one_line_errors(what: str, model: str | None = None) -> Iterator[None]:
     """Turn exceptions in the `with` block into NotConverted, with a one-line message that begins with `what`.
 
-    If the exception is a NotConverted already, it is raised unchanged.
+    If the exception is a NotConverted already, it is raised unchanged. model: the name of the model that is
+    loaded in the block, of whose files the message names a damaged one.
     """
     try:
         yield
     except NotConverted:
         raise
     except Exception as problem:  # third-party model code
-        raise NotConverted(f"{what}: {one_line(problem)}") from None
+        why = one_line(problem) if model is None else reason(problem, model)
+        raise NotConverted(f"{what}: {why}") from None
 
 
 class Checkpoint:
@@ -75,6 +77,7 @@ class Checkpoint:
         self._given, self.name = name, name.rstrip("/").rpartition("/")[2]
         with one_line_errors(f"{name} cannot be loaded"):
             self.folder, self._options = _found(name)
+        with one_line_errors(f"{name} cannot be loaded", name):
             self.config = transformers.AutoConfig.from_pretrained(self.folder, **NO_CODE, **self._options)
             if getattr(self.config, "quantization_config", None):
                 raise NotConverted(f"{name} has quantised weights, which cannot be folded")
@@ -294,9 +297,9 @@ def _found(name: str) -> tuple[Path, dict[str, str]]:
 
 
 def _files(folder: Path) -> set[str]:
-    if (folder / SINGLE).is_file():
+    if (folder / SINGLE).exists():
         return {SINGLE}
-    if (folder / INDEX).is_file():
+    if (folder / INDEX).exists():
         return set(json.loads((folder / INDEX).read_text("utf-8"))["weight_map"].values())
     raise NotConverted(f"{folder} has no {SINGLE}: weights are read as safetensors alone")
 
@@ -322,7 +325,12 @@ def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) 
         source.config.save_pretrained(folder)
         source.tokenizer().save_pretrained(folder)
     else:
-        shutil.copytree(source.folder, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), dirs_exist_ok=True)
+        ignored = shutil.ignore_patterns(*NOT_COPIED)
+        try:
+            shutil.copytree(source.folder, folder, ignore=ignored, dirs_exist_ok=True)
+        except shutil.Error as problem:
+            path, _, why = problem.args[0][0]
+            raise NotConverted(f"{path} cannot be copied: {why}") from None
     path = folder / CONFIG
     entries = json.loads(path.read_text("utf-8"))
     entries |= {"architectures": [source.architecture.__name__], **config}

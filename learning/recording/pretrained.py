@@ -7,6 +7,7 @@ have pickle files, of which only tensors are loaded. Code that comes with a mode
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import huggingface_hub
 import torch
 import transformers
+from safetensors import SafetensorError, safe_open
 
 from learning.file_error import one_line
 from learning.memory import free_bytes
@@ -29,6 +31,7 @@ MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its w
 MIN_VOCABULARY = 2  # a T5 tokenizer without files has one token, the space
 TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
+READ_FILES = (".json", ".safetensors", ".txt", ".model")  # endings of the files that a model is loaded from
 NO_CODE = {"trust_remote_code": False}  # else transformers asks in a terminal whether to run a model's code
 
 
@@ -137,7 +140,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
     except NoModel:
         raise
     except Exception as problem:  # third-party files and code
-        raise NoModel(f"{name} cannot be loaded: {one_line(problem)}") from None
+        raise NoModel(f"{name} cannot be loaded: {reason(problem, name)}") from None
 
 
 def not_found(name: str) -> str:
@@ -165,6 +168,26 @@ def not_found(name: str) -> str:
     return ""
 
 
+def reason(problem: Exception, name: str) -> str:
+    """Why the model called `name` cannot be loaded, in one line: a file of its folder that cannot be read.
+
+    If all can be read, or if `name` is no folder, the message of `problem`, which loading has raised.
+    """
+    folder = Path(name)
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.suffix not in READ_FILES:
+            continue
+        try:
+            with path.open("rb") as file:
+                if path.suffix == ".json":
+                    json.load(file)
+                elif path.suffix == ".safetensors":
+                    safe_open(path, "pt")
+        except (OSError, ValueError, SafetensorError) as damage:
+            return f"{path} cannot be read: {getattr(damage, 'strerror', None) or one_line(damage)}"
+    return one_line(problem)
+
+
 def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
     """Load the tokenizer of the model called `name` from its folder, or its name on Hugging Face.
 
@@ -173,7 +196,7 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
     try:
         found = transformers.AutoTokenizer.from_pretrained(folder, **NO_CODE, **options)
     except Exception as problem:  # third-party files and code
-        raise NoModel(f"{name} has no tokenizer that can be loaded: {one_line(problem)}") from None
+        raise NoModel(f"{name} has no tokenizer that can be loaded: {reason(problem, name)}") from None
     if len(set(found.get_vocab()) - set(found.all_special_tokens)) < MIN_VOCABULARY:
         raise NoModel(f"{name} has no tokenizer: save one there, with tokenizer.save_pretrained({name!r})")
     return found

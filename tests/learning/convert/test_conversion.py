@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import resource
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -311,6 +312,34 @@ def test_what_cannot_be_read_is_named(made, tmp_path):
     with pytest.raises(NotConverted, match=rf"contains, Path\('{tmp_path}/file'\)\.read_text\(\)$"):
         convert(made("GPT-2"), out, text=str(tmp_path / "file"))
     assert not out.exists()
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def folder_instead(path):
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("damage", "name", "why"),
+    [
+        (cut, "model-00002-of-00004.safetensors", "cannot be read: .*not fully covered"),
+        (cut, "config.json", "cannot be read: .*line"),
+        (cut, "tokenizer.json", "cannot be read: .*line"),
+        (folder_instead, "model.safetensors", "cannot be read: Is a directory"),
+        (folder_instead, "config.json", "cannot be read: Is a directory"),
+        (lambda path: path.symlink_to("nowhere"), "README.md", "cannot be copied: .*No such file"),
+    ],
+)
+def test_a_damaged_file_of_the_folder_is_named(made, tmp_path, damage, name, why):
+    folder = shutil.copytree(made("GPT-2"), tmp_path / "model")
+    damage(folder / name)
+    with pytest.raises(NotConverted, match=f"{folder / name} {why}"):
+        convert(folder, tmp_path / "out", text=SHORT)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_pattern_that_matches_no_norm_is_refused(made, tmp_path):
