@@ -39,6 +39,7 @@ const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
 const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
 const LETTER_WIDTH_EM = 0.62;
+const LINE_HEIGHT_EM = 1.4;
 
 /** How far a label's middle is moved off a spot along an axis, as a share (−1 to 1) of half the label's size
  * plus the gap. @param {number} d the spot's direction along this axis */
@@ -256,7 +257,8 @@ function isRepeated(item, legend) {
 /** The boxes in the figure that labels must not overlap: texts, and page elements that lie over the figure.
  * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels @param {(l: number) =>
  * boolean} seen whether a layer is visible @returns {Box[]} */
-function blocked({ gd, view, scale }, at, seen) {
+function blocked(panel, at, seen) {
+  const { gd, view, scale } = panel;
   const boxes = /** @type {Box[]} */ ([]);
   view.layers.forEach((mark, l) => {
     if (mark.draws !== "labels" || !seen(l)) return;
@@ -268,6 +270,7 @@ function blocked({ gd, view, scale }, at, seen) {
       boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly writes above a point, we at it
     }
   });
+  boxes.push(...counts(panel));
   const origin = gd.getBoundingClientRect();
   for (const over of gd
     .closest(".stage")
@@ -277,6 +280,21 @@ function blocked({ gd, view, scale }, at, seen) {
     if (width) boxes.push([left - origin.left, top - origin.top, width, Math.max(height, over.scrollHeight)]);
   }
   return boxes;
+}
+
+/** The boxes of the labels that count coinciding points, such as “×12”. @param {Panel} panel @returns {Box[]}
+ */
+function counts(panel) {
+  const trace = panel.gd.data.find(({ uid }) => uid === "crowds");
+  if (!trace) return [];
+  const { text, textposition, textfont } = trace;
+  const axes = [..."xyz"].slice(0, panel.view.dims);
+  return text.map((/** @type {string} */ word, /** @type {number} */ i) => {
+    const [x, y] = panel.pixels(Float32Array.from(axes, (axis) => trace[axis][i]));
+    const [side, end] = (panel.is3d ? textposition : textposition[i]).split(" ");
+    const [wide, tall] = [LETTER_WIDTH_EM * textfont.size * word.length, LINE_HEIGHT_EM * textfont.size];
+    return [end === "left" ? x - wide : x, side === "top" ? y - tall : y, wide, tall];
+  });
 }
 
 /** A sample of at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out. @param

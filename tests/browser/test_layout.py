@@ -83,6 +83,15 @@ def test_on_a_telephone_no_label_touches_a_ring(kept):
     assert nearest and min(nearest) > 1.2
 
 
+def test_no_label_touches_a_count_of_points(kept):
+    resize(kept, TELEPHONE)
+    visit(kept, "/particles?beta=1&time=1.5&progress=0")
+    rest(kept, "p.panels[0].gd.data.some(({ uid }) => uid === 'crowds')")
+    count = box(kept, ".views > .view .scatterlayer text:has-text('×')")
+    title = box(kept, ".legend .named:has-text('followed')")
+    assert title["y"] + title["height"] <= count["y"] + 1
+
+
 def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
     """`View.beside=False` keeps titles in the legend: in `shuffle` they would look like names of rows."""
     resize(kept, DESK)
@@ -139,6 +148,19 @@ OVERLAPS = """() => {
       && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
   ).map(([other]) => [name, other]));
 }"""
+
+
+def test_a_low_narrow_window_has_tabs_beside_the_figure_and_whole_numbers_beside_sliders(kept):
+    resize(kept, (720, 500))
+    visit(kept, "/heads?progress=1")
+    assert kept.locator(".views > .tabs").is_visible()
+    assert kept.locator(".views .view:visible").count() == 2
+    assert kept.locator(".view.chosen .figure").bounding_box()["height"] > 100
+    visit(kept, "/strands?progress=1")
+    fields = kept.locator(".group.vector .entry")
+    cut = "(all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length"
+    assert fields.count() == 10 and fields.evaluate_all(cut) == 0
+    resize(kept, DESK)
 
 
 @pytest.mark.parametrize("size", [LYING, (640, 400)])
