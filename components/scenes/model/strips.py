@@ -22,7 +22,7 @@ from learning.recording.digest import Digest
 
 Array = np.ndarray
 
-PITCH, HEIGHT = 1.42, 1.0  # distance between strips, and height of a strip; its title is in between
+PITCH, HEIGHT = 1.58, 1.0  # distance between strips, and height of a strip; its title is in between
 ORIGIN = (1.0, -2.0)  # of the first strip; all strips avoid the zero lines, which Plotly draws
 LEFT, RIGHT = ORIGIN[0] - 0.16, ORIGIN[0] + 1.03  # the norms take a width of 1 in between
 HEADROOM = 0.35  # of the range of values, added above it for the name above massive vectors
