@@ -219,11 +219,29 @@ def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
     assert difference(other, still) > ANOTHER_PICTURE
 
 
-def ink(page):
-    """The number of dark pixels in the first figure, without its legend."""
+def inked(page):
+    """The dark pixels of the first figure, without its legend, as an array of booleans."""
     frames(page)
     seen = shot(page, page.locator(".figure").first, ".legend { visibility: hidden }")
-    return int((seen.max(axis=-1) < 120).sum())
+    return seen.max(axis=-1) < 120
+
+
+def ink(page):
+    """The number of dark pixels in the first figure, without its legend."""
+    return int(inked(page).sum())
+
+
+def test_labels_stand_in_front_of_points(page):
+    """Points that are nearer than a numeral do not hide it."""
+    visit(page, "/digits")
+    rest(page)
+    among = inked(page)
+    markers = "Object.values(p.panels[0].scene.traces).flatMap(({ scatterPlot }) => scatterPlot ?? [])"
+    player(
+        page, f"({markers}.forEach((each) => {{ each.opacity = 0; }}), p.panels[0].scene.glplot.redraw(), 0)"
+    )
+    alone = inked(page)
+    assert (among & alone).sum() > 0.98 * alone.sum() > 80
 
 
 COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"

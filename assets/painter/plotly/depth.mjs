@@ -13,10 +13,11 @@
  *   factor on the sizes of its points
  */
 
-/** The numbers by which the shaders know the shapes of an object's points. Labels are drawn unchanged. All
- * other shapes are drawn slightly in front of the surface on which they lie; circles and squares also get a
- * halo around their rim. */
+/** The numbers by which the shaders know the shapes of an object's points. Labels are drawn in front of
+ * everything. All other shapes are drawn slightly in front of the surface on which they lie; circles and
+ * squares also get a halo around their rim. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
+const UNCHANGED = -1; // the shape of points that are drawn without effects
 
 const DECLARED = `
 uniform vec4 deepLook; // shape, fade, halo, size
@@ -54,6 +55,8 @@ const vertex = ({ lift, least, most, rim }) =>
         deepPlace = deepGrown * sign(glyph);
         deepGlyph = deepGrown * glyph;
       }
+    } else if (deepLook.x > -0.5) {
+      clipPosition.z = -clipPosition.w;
     }
     clipPosition /= clipPosition.w;`,
     ],
@@ -137,7 +140,7 @@ export function deepen(gl, depth, look) {
       uniform4f.call(
         gl,
         locations[0],
-        whole() ? look.shape : SHAPES.label,
+        whole() ? look.shape : UNCHANGED,
         look.still ? 0 : depth.fade,
         depth.halo,
         look.size,
