@@ -1,6 +1,6 @@
 // @ts-check
-/** Tabs for narrow or low windows. In these the first view is always visible. Of the other views and the part for
- * numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
+/** Tabs for narrow or low windows. In these the first view is always visible. Of the other views and the part
+ * for numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
  * selected. Wide pages show all views and the numbers, and no tabs. */
 
 import { h } from "../dom.mjs";
