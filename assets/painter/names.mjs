@@ -285,7 +285,7 @@ function blocked(panel, at, seen) {
 /** The boxes of the labels that count coinciding points, such as “×12”. @param {Panel} panel @returns {Box[]}
  */
 function counts(panel) {
-  const trace = panel.gd.data.find(({ uid }) => uid === "crowds");
+  const trace = panel.gd.data.find((/** @type {{uid: string}} */ { uid }) => uid === "crowds");
   if (!trace) return [];
   const { text, textposition, textfont } = trace;
   const axes = [..."xyz"].slice(0, panel.view.dims);
