@@ -592,7 +592,7 @@ CLAIMS = {
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
     r"Split $x$ into two parts at right angles: its projection onto the space that all these vectors $v$ and $\gamma \odot v$ span, and the rest. The length of the projection follows from the coordinates above. So one more number is enough: the length of the rest.": the_axes,
-    r"Before the gain, the coordinates along the three directions $v$ of the picture are enough. After the gain, those along the three vectors $\gamma \odot v$ are needed,": the_axes,
+    r"Before the gain, the coordinates along the three directions $v$ of the picture are enough. For the stages after the gain, the coordinates along the three vectors $\gamma \odot v$ are needed,": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,
     "What four trained models do **SmolLM2-135M-Instruct, a language model with RMSNorm.**": four_models,
@@ -620,7 +620,7 @@ CLAIMS = {
     "the longest is 1.2 times as long as the median. The LayerNorm in between has brought all vectors to one sphere before its gain. "
     "This repeats in layers 1 to 3.": after_attention,
     "### Before its first norm The embeddings still have a part along $𝟏$: its median share of the energy, multiplied by $d$, is 0.40 (0.455 for random vectors). At all later norms it is far smaller.": before_the_first,
-    "is a vector longer than 1.5 times the median. The longest vector is at the norm shown, in layer 6. No dimension holds more than 1.7 % of the energy.": no_massive,
+    "is a vector longer than 1.5 times the median. The vector that comes nearest to that is at the norm shown, in layer 6. At no norm does a dimension hold more than 1.7 % of the energy.": no_massive,
     "have only two heights, apart from the first norm: the mean of $|\\gamma|$ is 0.74 for attention and 0.81 for the MLP, in "
     "all 12 calls. The layer has one": one_gain,
     "the longest vector is 2.0 times as long as the median at the first call and 3.7 times at the last, the one shown here. "
