@@ -1,8 +1,10 @@
 """Run Normscape from a checkout without installing it: `python app.py` does what `normscape` does."""
 
-from normscape.app import create_app, main, wsgi
-
-__all__ = ["create_app", "main", "wsgi"]
-
 if __name__ == "__main__":
-    main()
+    from normscape import __main__ as command
+
+    command.main()
+else:
+    from normscape.app import create_app, main, wsgi
+
+    __all__ = ["create_app", "main", "wsgi"]

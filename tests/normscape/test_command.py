@@ -1,7 +1,6 @@
 """The command line: help, version, misspelt scenes, a port that is taken."""
 
 import argparse
-import builtins
 import os
 import re
 import signal
@@ -13,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from components.publish import export
-from normscape import __main__, __version__, app
+from normscape import __version__, app
 from tests.waiting import PATIENCE
 
+ROOT = Path(__file__).parents[2]
 COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "model")
 
 
@@ -182,20 +182,29 @@ def test_a_full_disk_or_a_closed_pipe_behind_stdout_gives_no_traceback(arguments
     assert done.stderr == "" and done.returncode == (128 + signal.SIGPIPE if arguments == "list" else 0)
 
 
-def test_ctrl_c_while_modules_are_imported_gives_no_traceback(monkeypatch, capsys):
-    """An import that takes long is interrupted."""
+INTERRUPTED = """
+import runpy, signal, sys
 
-    def stop(name, *rest):
-        if name == "normscape.app":
-            raise KeyboardInterrupt
-        return real(name, *rest)
+class Interrupted:
+    def find_spec(name, path, target=None):
+        if name == "components":
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise ImportError(name)  # as NumPy does
 
-    real = builtins.__import__
-    monkeypatch.setattr(builtins, "__import__", stop)
-    monkeypatch.setattr(sys, "argv", ["normscape", "list"])
-    with pytest.raises(SystemExit) as end:
-        __main__.main()
-    assert end.value.code == 130 and capsys.readouterr().err == "normscape: stopped\n"
+sys.meta_path.insert(0, Interrupted)
+sys.argv[1:] = ["list"]
+"""
+
+
+@pytest.mark.parametrize(
+    "run", ["runpy.run_module('normscape', run_name='__main__')", "runpy.run_path('app.py', {}, '__main__')"]
+)
+def test_ctrl_c_while_modules_are_imported_gives_no_traceback(run):
+    command = [sys.executable, "-c", INTERRUPTED + run]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (130, "normscape: stopped\n")
 
 
 def test_a_misspelt_scene_is_answered_with_the_nearest(capsys, tmp_path):
