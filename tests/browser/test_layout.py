@@ -138,6 +138,22 @@ def test_a_telephone_that_lies_on_its_side(kept):
     page.locator(".guide").get_by_role("button", name="Close").click()
 
 
+def test_at_a_zoom_of_400_percent_the_card_of_the_tour_is_whole_and_its_answers_are_reached(kept):
+    resize(kept, (360, 225))
+    visit(kept, "/layernorm?tour=2&progress=0")
+    kept.locator(".guide h2").focus()
+    cut = "(e) => e.scrollHeight > e.clientHeight + 1"
+    assert not kept.locator(".guide").evaluate(cut)
+    for answer in kept.locator(".question button").all():
+        kept.keyboard.press("Tab")
+        assert answer.evaluate("(e) => e === document.activeElement")
+        at = answer.bounding_box()
+        assert at["y"] >= 0 and at["y"] + at["height"] <= 225.5
+        answer.click(trial=True, timeout=5000)  # nothing covers it
+    kept.locator(".guide").get_by_role("button", name="Close").click()
+    resize(kept, DESK)
+
+
 # Pairs of parts of a scene that overlap.
 OVERLAPS = """() => {
   const parts = [...document.querySelectorAll(
