@@ -142,6 +142,19 @@ def test_norms_are_told_apart_by_the_part_of_their_layer():
     ]
 
 
+@pytest.mark.parametrize("which", SETS)
+def test_titles_of_strips_keep_off_the_numbers_above_and_below_them(which):
+    """Texts are 15 pixels high; a panel at 1024 × 768 is 420 pixels high, and as wide as a strip's title."""
+    recipe = recipe_of(SCENE, strips=which)
+    low, high = strips.ranges(len(SETS[which]))[1]
+    cloud = recipe.cloud("titles")
+    heights = {text: y for text, (_, y) in zip(cloud.labels, cloud.points, strict=True)}
+    titles = [heights[each.title] for each in SETS[which]] + [heights["layer"]]
+    numbers = [y for (_, y), text in zip(cloud.points, cloud.labels, strict=True) if text[0].isdigit()]
+    gaps = np.abs(np.subtract.outer(titles, numbers)) * 420 / (high - low)
+    assert gaps.min() > 16
+
+
 def test_ticks_are_round_and_few():
     for low, high in ((0.0, 1.0), (0.0, 0.97), (0.0, 434.0), (0.0, 17.8), (0.0, 1e-7)):
         found = strips.ticks(low, high, log=False)

@@ -18,6 +18,17 @@ from tools.films import unselectable as films
 
 ROWS = {(row["n"], row["d"]): row for row in table("unselectable")}
 RECIPE = recipe_of(SCENE)
+
+
+def test_the_labels_of_the_axes_are_whole_in_a_narrow_panel():
+    """At 1024 × 768 the panel of the curve is 206 pixels wide, and a character of a label about 8."""
+    low, high = RECIPE.views[1].ranges[0]
+    for cloud in (RECIPE.cloud("percent"), RECIPE.cloud("numbers")):
+        for (x, _), text in zip(cloud.points, cloud.labels, strict=True):
+            half = 8 * len(text) / 2 * (high - low) / 206
+            assert low <= x - half and x + half <= high, text
+
+
 LAW = {"drawn": 0, "centred": 1}  # arms with an exact law, and how many dimensions each removes
 
 

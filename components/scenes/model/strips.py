@@ -317,9 +317,9 @@ def axes(
     below = bottom(len(strips) - 1)
     for x, name in layer_ticks(first):
         grid.append([[x, below], [x, top(0)]])
-        places.append((x, below - 0.16))
+        places.append((x, below - 0.18))
         names.append(name)
-    places.append((middle, below - 0.38))
+    places.append((middle, below - 0.48))
     unit = "layer" if any(layers([row["path"] for row in first.rows])) else "norm"
     names.append(f"{unit} of the first model" if second else unit)
     return [
@@ -429,4 +429,4 @@ def number(value: float | None, *, percent: bool) -> str:
 
 def ranges(count: int) -> tuple[tuple[float, float], tuple[float, float]]:
     """The horizontal and vertical range of a panel of `count` strips."""
-    return (LEFT, RIGHT), (bottom(count - 1) - 0.5, top(0) + 0.45)
+    return (LEFT, RIGHT), (bottom(count - 1) - 0.62, top(0) + 0.45)

@@ -77,7 +77,7 @@ def build(choices: Choices, found: Sequence[Found]) -> Recipe:
                 "curve",
                 f"{d} dimensions, by number of keys",
                 (*curve, on_curve),
-                ((0.2, 2.83), (-11, 107)),
+                ((0.02, 2.92), (-11, 107)),
                 2,
                 equal=False,
                 strip=True,
@@ -223,7 +223,7 @@ def frame() -> list[Part]:
             Labels,
             "soft",
             plane,
-            np.array([[0.42, y] for y in heights], float),
+            np.array([[0.31, y] for y in heights], float),
             labels=[f"{y} %" for y in heights],
         ),
     ]
