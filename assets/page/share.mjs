@@ -5,7 +5,7 @@
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
-import { resting } from "./resting.mjs";
+import { resting } from "../player/resting.mjs";
 import { teaching } from "./teacher.mjs";
 /** @import { Player } from "../player/player.mjs" */
 

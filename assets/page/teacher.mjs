@@ -4,7 +4,7 @@
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
-import { resting } from "./resting.mjs";
+import { resting } from "../player/resting.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "../player/player.mjs" */
 

@@ -187,13 +187,14 @@ export class RecipeChanges {
       await this.#grip.free();
       if (stale()) return false;
       this.#wanted = null;
+      const addressed = !this.#following; // whether the page's address is that of the present state
+      this.#following = false;
       const wrong = wrongValues(rest, answer?.recipe ?? state.recipe);
       if (wrong.length) {
         state.begin();
         return this.#refuse(`${wrong.join("; ")}. The picture is as it was.`);
       }
       if (!answer) {
-        this.#following = false;
         player.notice("");
         return this.#arrive();
       }
@@ -206,10 +207,11 @@ export class RecipeChanges {
         );
       }
       player.notice("");
-      writeAddress(player, false);
+      if (addressed) writeAddress(player, false);
       this.#parts.take(answer, state.kept(answer.recipe));
-      this.#following = false;
-      writeAddress(player, !state.arriving); // a stop of the tour has an entry already
+      // a stop of the tour has an entry already; and a choice made before its question is answered gets none,
+      // because the answer will replace it
+      writeAddress(player, !state.arriving && !player.tour?.asking);
       await this.#parts.build();
       return !stale() && this.#arrive();
     });

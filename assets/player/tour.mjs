@@ -6,12 +6,16 @@
  * the state of this stop. It stays as it is if the reader came from the stop before, or if the stop is the
  * first of its tour; otherwise it gets the state of the stop before.
  *
+ * Each stop has an entry in the browser's history (address.mjs), so that Back leads from stop to stop, and
+ * before the first one closes the tour. Once the reader has closed the tour, Back skips its stops: it leads
+ * to the state from which the tour was opened.
+ *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
  *   right: number}} Stop
  */
 
 import { h } from "../dom.mjs";
-import { writeStop } from "./address.mjs";
+import { noteStop, writeStop } from "./address.mjs";
 import { question, verdict } from "./guess.mjs";
 /** @import { Player } from "./player.mjs" */
 
@@ -36,12 +40,13 @@ export class Tour {
   #start;
   #items; // the list items of the stops, in the page's text
   #current = -1;
+  #left = history.state?.stop >= 0; // whether the tour was closed by the reader, or by reloading the page
   /** @type {Set<number>} the stops whose question has been answered or skipped */ #revealed = new Set();
   #count = h("p", { className: "count" });
   #title = h("h2", { tabIndex: -1 });
   #words = h("div", { className: "words" });
   #back = button("Back", () => this.back());
-  #on = button("Next", () => (this.#atEnd && !this.#asking ? this.#close() : this.next()), "on");
+  #on = button("Next", () => (this.#atEnd && !this.asking ? this.#leave() : this.next()), "on");
   card = h(
     "section",
     { className: "guide", hidden: true, "aria-label": "Tour" },
@@ -52,7 +57,7 @@ export class Tour {
       this.#back,
       this.#on,
       h("span", { className: "space" }),
-      button("Close", () => this.#close()),
+      button("Close", () => this.#leave()),
     ),
   );
 
@@ -75,6 +80,7 @@ export class Tour {
       }),
     );
     player.part("controls")?.prepend(this.card);
+    noteStop(player, -1);
   }
 
   /** The index of the stop that is shown; −1 if none is. */
@@ -97,7 +103,7 @@ export class Tour {
   }
 
   /** Whether the present stop asks a question that has been neither answered nor skipped. */
-  get #asking() {
+  get asking() {
     const k = this.#current;
     return k >= 0 && Boolean(this.#stops[k].question) && !this.#revealed.has(k);
   }
@@ -140,20 +146,25 @@ export class Tour {
   }
 
   /** Show what belongs to the entry of the browser's history to which the reader has gone back or forward.
-   * @returns {boolean} whether that is another stop of the open tour, which is then shown; otherwise the
-   * caller must show the state that the page's link names */
+   * @returns {boolean} whether that is another stop, which is then shown, or skipped if the reader has closed
+   * the tour; otherwise the caller must show the state that the page's link names */
   restore() {
-    const stop = history.state?.stop ?? this.#current;
-    if (this.#current < 0 || stop === this.#current) return false;
+    const { stop = this.#current, depth = 0 } = history.state ?? {};
+    if (stop === this.#current) return false;
     if (stop < 0) this.#close();
-    else this.#show(stop);
+    else if (!this.#left || !depth) this.#show(stop);
+    else {
+      this.#left = false;
+      history.go(-depth);
+    }
     return stop >= 0;
   }
 
   /** Go to a stop, in a new entry of the browser's history. @param {number} k @param {boolean} [linked]
    * whether the page's link asks for it */
   visit(k, linked = false) {
-    if (k !== this.#current) writeStop(this.#player, this.#current, k, linked);
+    if (linked) noteStop(this.#player, k);
+    else if (k !== this.#current) writeStop(this.#player, this.#current, k);
     this.#show(k, linked);
   }
 
@@ -164,14 +175,15 @@ export class Tour {
     const stop = this.#stops[k];
     const [from, to] = this.#ends(k);
     this.#current = k;
+    this.#left = false;
     this.#count.textContent = `${k - from + 1} of ${to - from + 1}`;
     this.#title.innerHTML = stop.title;
     this.#back.disabled = k === from;
     this.card.hidden = false;
     this.#start.hidden = true;
     this.#items.forEach((item, i) => item.classList.toggle("current", i === k));
-    this.#player.root.classList.toggle("asking", this.#asking);
-    if (!this.#asking) return this.#reveal(null, linked);
+    this.#player.root.classList.toggle("asking", this.asking);
+    if (!this.asking) return this.#reveal(null, linked);
     this.#on.textContent = "Show me";
     const focused = document.activeElement;
     const held = this.card.contains(focused) || focused?.checkVisibility() === false;
@@ -224,7 +236,7 @@ export class Tour {
    * @returns {boolean} whether a question with such an answer was open
    */
   answer(guess) {
-    const open = this.#asking && guess < this.#stops[this.#current].answers.length;
+    const open = this.asking && guess < this.#stops[this.#current].answers.length;
     if (open) this.#judge(guess);
     return open;
   }
@@ -232,7 +244,7 @@ export class Tour {
   /** Skip the open question, if there is one; otherwise go to the next stop, or from the last stop to the
    * next scene's tour. */
   next() {
-    if (this.#asking) this.#judge(null);
+    if (this.asking) this.#judge(null);
     else if (this.#current < 0) this.visit(this.#first);
     else if (this.#current < this.last) this.visit(this.#current + 1);
     else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
@@ -241,6 +253,13 @@ export class Tour {
   /** Go to the previous stop, if there is one, also from the first stop of a tour to the tour before it. */
   back() {
     if (this.#current > 0) this.visit(this.#current - 1);
+  }
+
+  /** Close the tour as the reader asks. */
+  #leave() {
+    writeStop(this.#player, this.#current, -1);
+    this.#left = true;
+    this.#close();
   }
 
   #close() {

@@ -6,7 +6,7 @@
 
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
-import { resting } from "../../assets/page/resting.mjs";
+import { resting } from "../../assets/player/resting.mjs";
 import { find, suggestion } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
@@ -247,6 +247,18 @@ const answers = {
   /** For each leg of the animation: the progress of the points whose relative indices in their cloud (0 the
    * first, 1 the last) are `parts`. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
+  /** For each camera that a panel reports during a flight between two cameras: whether it counts as turned by
+   * the reader, and whether the flight goes on. The first one reported is that of the flight itself. */
+  async reported({ flight: [from, to], turned }) {
+    globalThis.matchMedia ??= () => ({ matches: false });
+    const { Camera } = await import("../../assets/player/camera.mjs");
+    let now = from;
+    const panel = { is3d: true, camera: () => now, setCamera: (given) => (now = given) };
+    const camera = new Camera({ panels: [panel] }, new State({}));
+    camera.fly(to);
+    camera.advance(300);
+    return [now, turned].map((each) => [camera.turned(each, panel), Boolean(camera.flight)]);
+  },
   sides: ({ cameras }) => cameras.map(side),
   durations: ({ seconds }) => seconds.map(duration),
   plain: ({ labels }) => labels.map(plain),

@@ -151,6 +151,26 @@ def test_going_back_at_once_leaves_each_link_as_it_was(page):
         until(page, "p.ready && p.recipe.chosen.variant !== 'rmsnorm'")
 
 
+# Answer requests for n=61 by an error, and others never.
+REFUSING = """async (url, { signal }) => {
+  if (url.includes("n=61")) return new Response('{"error": "no such number"}', { status: 400 });
+  return new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
+}"""
+
+
+def test_a_choice_that_is_refused_while_a_link_loads_leaves_the_state_in_the_address(page):
+    visit(page, f"/layernorm?{SMALL_2D}")
+    page.select_option("#choice-points", "ring")
+    rest(page, "p.recipe.chosen.points === 'ring'")
+    with fetching(page, REFUSING):
+        page.evaluate("history.back()")
+        page.wait_for_function("() => !location.search.includes('ring')", timeout=TIMEOUT_MS)
+        assert player(page, "p.choose({ n: '61' })") is False
+        player(page, "p.set('gamma1', 1.5)")
+        written(page, "gamma1")
+    assert query(page) == {"d": "2", "n": "60", "points": "ring", "gamma1": "1.5"}
+
+
 def test_going_back_turns_the_camera_back(page):
     visit(page, f"/layernorm?{SMALL_3D}&camera=1,0.5,0.4")
     page.select_option("#choice-points", "ring")

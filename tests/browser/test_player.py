@@ -418,6 +418,39 @@ def test_back_and_forward_lead_from_stop_to_stop(page):
     assert page.url.endswith("/cone")
 
 
+def test_a_choice_before_the_answer_has_no_entry_in_the_history(page):
+    """So Back leads from the answered stop to the stop before, in figure and caption."""
+    scene = scenes()["cone"]
+    visit(page, "/cone?progress=1")
+    page.click(".head .on")
+    page.click(".guide .on")
+    page.select_option("#choice-what", "line")
+    rest(page, "p.recipe.chosen.what === 'line'")
+    page.click(".guide .question button")
+    rest(page, f"({STATE}) === {json.dumps(whole_state(scene, scene.text.tour[1]))}")
+    page.go_back()
+    rest(page, f"({STATE}) === {json.dumps(whole_state(scene, scene.text.tour[0]))}")
+    expect(page.locator(".guide .count")).to_have_text("1 of 6")
+
+
+def test_back_skips_the_stops_of_a_closed_tour(page):
+    """Forward opens them again. A link that is left in motion has the stage to which the figure moves."""
+    visit(page, "/cone?progress=1")
+    player(page, "(p.goTo(0), p.root.querySelector('.head .on').click())")
+    player(page, "(p.tour.visit(1), p.tour.visit(2))")
+    page.get_by_role("button", name="Close").click()
+    page.select_option("#choice-what", "line")
+    rest(page, "p.recipe.chosen.what === 'line'")
+    page.go_back()
+    rest(page, "p.recipe.chosen.what === 'cut'")
+    expect(page.locator(".guide")).to_be_hidden()
+    page.go_back()
+    rest(page, "location.search === '' && p.progress === 0")
+    expect(page.locator(".guide")).to_be_hidden()
+    page.go_forward()
+    expect(page.locator(".guide .count")).to_have_text("1 of 6")
+
+
 def test_a_stop_fixes_the_whole_state(page):
     """A stop sets choices, clock, progress, followed point and camera, whatever the state before."""
     scene = scenes()["spiral"]

@@ -1,7 +1,7 @@
 // @ts-check
 /** The state that links contain while the figure moves: that in which it will come to rest. */
 
-/** @import { Player } from "../player/player.mjs" */
+/** @import { Player } from "./player.mjs" */
 
 /** The player's state, with the progress at which its present motion will end. This is the last stage if the
  * figure plays, but the scene's initial progress if it plays by itself for the first time. It is the end of
