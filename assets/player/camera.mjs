@@ -78,7 +78,8 @@ export class Camera {
   /** Adopt the camera to which the reader has turned a panel, and turn all other panels, too. Returns whether
    * the camera has moved. @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
   turned(camera, panel) {
-    const before = this.#state.camera ?? home(panel.view);
+    const flight = this.#flight;
+    const before = flight ? inFlight(flight) : (this.#state.camera ?? home(panel.view));
     const far = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
       a.some((x, i) => Math.abs(x - b[i]) > SAME_PLACE);
     if (!far(camera.eye, before.eye) && !far(camera.center, before.center)) return false;

@@ -141,3 +141,10 @@ def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
     start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
     [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])
     assert camera == end
+
+
+def test_a_flight_ends_early_where_the_reader_turns_the_camera_and_not_at_a_click(node):
+    """Plotly reports its present camera also after a click and after a tap."""
+    flight = [{"eye": eye, "center": [0, 0, 0]} for eye in ([1, 1, 0.5], [-1, 1, 0.5])]
+    turned = {"eye": [0.2, 1.3, 0.5], "center": [0, 0, 0]}
+    assert node.ask("reported", flight=flight, turned=turned) == [[False, True], [True, False]]
