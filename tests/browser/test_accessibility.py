@@ -5,7 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.browser.hand import SMALL_2D, TIMEOUT_MS, camera, painted, player, rest, until, visit
+from tests.browser.hand import (
+    SMALL_2D,
+    SMALL_3D,
+    TIMEOUT_MS,
+    camera,
+    painted,
+    player,
+    rest,
+    shot,
+    until,
+    visit,
+)
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
 STANDARDS = {
@@ -82,6 +93,23 @@ def test_axe_finds_nothing_in_the_dialogs(page):
         assert barriers(page) == [] and unseen(page) == []
         page.keyboard.press("Escape")
         page.wait_for_selector("dialog", state="detached")
+
+
+def test_with_colours_of_the_system_signs_stay_visible(page):
+    visit(page, f"/layernorm?{SMALL_3D}&progress=2")
+    page.emulate_media(forced_colors="active", color_scheme="light")
+    ground = 255  # white
+    scrubber = shot(page, page.locator(".track .progress"))
+    assert (scrubber != ground).any(-1).sum() > 0.1 * scrubber[..., 0].size
+    for swatch in page.locator(".legend .swatch:visible").all():
+        signs = shot(page, swatch)
+        assert (signs != ground).any(-1).sum() > 0.5 * signs[..., 0].size
+    letters = page.locator(".formula .symbol").all()
+    for lines in (shot(page, letter) for letter in letters):
+        assert (lines[-3:] != ground).any(-1).sum(1).max() > 0.4 * lines.shape[1], "underlined"
+    lit, other = (page.locator(f".passage{kind} > .to").first for kind in (".lit", ":not(.lit)"))
+    assert (shot(page, lit)[5, 12] != shot(page, other)[5, 12]).any()
+    page.emulate_media(forced_colors="none")
 
 
 def tells(page, words):
