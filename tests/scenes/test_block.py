@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from components.language.framing.paper import on_paper
+from components.language.marks import Labels
 from components.language.recipe import Residual
 from components.language.scene import WrongValue
 from components.scenes.block import SCENE
@@ -111,6 +113,21 @@ def test_the_block_is_pytorchs(choices):
             np.testing.assert_allclose(p.reshape(n, n)[::-1], paid, atol=ROUNDING)
             np.testing.assert_allclose(np.diff(x.reshape(n, n), axis=1), 1)
             np.testing.assert_allclose(np.diff(y.reshape(n, n), axis=0), 1)
+
+
+def test_letters_of_the_trained_block_keep_off_the_names_of_axes():
+    """On a telephone, where the picture is about 280 pixels high, and a letter 13."""
+    recipe, state = recipe_of(SCENE, weights="trained", layer="1"), stop("block", "A trained model")
+    params, view = recipe.defaults, recipe.views[0]
+    at = recipe.moment(params, state.progress)
+    letters, axes = (
+        on_paper(view.at(state.progress, params), mark.points(at), view.camera)[0] * 140
+        for mark in sorted(
+            (mark for mark in view.layers if isinstance(mark, Labels)), key=lambda mark: mark.role != "ink"
+        )
+    )
+    apart = np.abs(letters[:, None] - axes[None])
+    assert apart.max(-1).min() > 6
 
 
 def test_the_trained_block_is_what_the_model_reads():

@@ -316,7 +316,7 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
         Points("stream", "trail", rows(SHOW, stage=ADD), size=7, glyph="ring", fade=during(LAST)),
         Trail("branch", "trail", show, size=1.5, fade=during(1, SPHERE, GAIN)),
         Points("stream", "input", show, "a token in the stream", size=9, hand=Follow()),
-        Labels("stream", "ink", over(show, 0.07 * min(reach, MAX_LETTER_REACH))),
+        Labels("stream", "ink", over(show, 0.05 * min(reach, MAX_LETTER_REACH))),
         Points("v", "sphere", show, "a value", size=6, glyph="ring", fade=during(QKV, QKV + 1)),
         Points("branch", "hyperplane", show, "its copy in the branch", size=7, fade=away(), hand=Follow()),
         *followed("stream", show, "the followed token", size=12, trail=0),
@@ -351,7 +351,7 @@ def reach_of(stream: Cloud, branch: Cloud) -> float:
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
     """The axes, and for each LayerNorm the sphere to which it maps tokens. γ and β make it an ellipsoid."""
-    parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.66 * reach, opacity=0.35)
+    parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.73 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", SPHERE, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]
         mesh = [0.12 if arrival <= k <= gain + (gain > arrival) else 0.0 for k in range(LAST + 1)]
