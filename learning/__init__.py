@@ -1,4 +1,5 @@
 """Small neural networks: data sets, training, weights at checkpoints (films), analysis.
 
-The subpackages record and convert the norms of other people's models.
+Two subpackages are about the norms of other people's models: `recording` records the vectors that reach
+them, and `convert` folds them into other weights.
 """

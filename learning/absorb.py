@@ -22,7 +22,10 @@ WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """The weights with a separate output matrix: a Linear "head", the transposed embedding with bias 0."""
+    """The weights with a separate output matrix, so that it is no longer the embedding `wte` itself.
+
+    The output matrix becomes a Linear called "head". Its weight is the transposed embedding; its bias is 0.
+    """
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}
 
@@ -60,8 +63,9 @@ def gains_absorbed(weights: Weights) -> dict[str, Array]:
 def centred(weights: Weights) -> dict[str, Array]:
     """Centre everything that is written to the residual stream, so that the stream always has mean 0.
 
-    The writing Linears and the embeddings get the weights WΠ, and their biases b become Πb. Raises ValueError
-    for an embedding that is also the output matrix, which would be centred too: it must come from `untied`.
+    The embeddings W, and the weights W of the Linears that write to the stream, become WΠ. The biases b of
+    these Linears become Πb. The weights must come from `untied`; otherwise ValueError is raised, because the
+    embedding is also the output matrix, which must not be centred.
     """
     if "wte.weight" in weights and "head.weight" not in weights:
         raise ValueError("the embedding is also the output matrix: untie the weights before centring")

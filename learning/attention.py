@@ -30,8 +30,9 @@ class AttentionClassifier:
 
     For each token, the block predicts the class with which the sequence is labelled. It is pre-LN: a
     normalisation layer precedes attention, and another one precedes the feed-forward network. Let eᵢ ∈ ℝᵈ be
-    the embedding of class i, N the one of NORMS that is called `norm`, n_c the number of tokens of class c in
-    the sequence, and LN LayerNorm with a gain and a shift. A token of class i becomes
+    the embedding of class i, d the width, and n_c the number of tokens of class c in the sequence. LN is
+    LayerNorm with a gain and a shift. N is the norm without gain and shift that NORMS lists under the name
+    `norm`. A token of class i becomes
 
         a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
@@ -150,7 +151,8 @@ class AttentionClassifier:
         """The logits (…, C·N, C): a row for a token of each of C classes in each of N sequences.
 
         The rows of the first class come first. If a class does not occur in a sequence, it has a row too;
-        `answers` gives this row the weight 0. counts (N, C): how often each class occurs in each sequence.
+        `answers` gives this row the weight 0. parts: the parameter arrays as the method `parts` returns them.
+        counts (N, C): how often each class occurs in each sequence.
         """
         xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width

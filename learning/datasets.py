@@ -110,7 +110,10 @@ def filmed_xor() -> DataSet:
 
 
 def rings(n: int, *, noise: float, seed: int) -> DataSet:
-    """Two circles around the origin: radius ½ for label 0, radius 1 for label 1; with Gaussian noise."""
+    """n points on two circles around the origin, plus Gaussian noise of standard deviation `noise`.
+
+    The circles have radius ½ (label 0) and 1 (label 1).
+    """
     label = np.arange(n) % 2
     angle = 2 * np.pi * np.arange(n) / n
     points = (0.5 + 0.5 * label)[:, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -118,7 +121,10 @@ def rings(n: int, *, noise: float, seed: int) -> DataSet:
 
 
 def blobs(n: int, *, noise: float, seed: int) -> DataSet:
-    """Gaussian clouds of standard deviation `noise` around (−½, −½), label 0, and (½, ½), label 1."""
+    """n points in two Gaussian clouds around (−½, −½), label 0, and (½, ½), label 1.
+
+    The standard deviation of each coordinate is `noise`.
+    """
     label = np.arange(n) % 2
     return _noisy(np.stack([label, label], -1) - 0.5, label, "blobs", noise, seed)
 

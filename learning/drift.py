@@ -94,12 +94,13 @@ def drift(paths: Float[Array, "*sets steps letters d"]) -> Drift:
 def loss_along_text(
     shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
 ) -> Float[Array, "2 windows"]:
-    """The loss, and the RMS length of the last layer's input vectors, as the window slides along a text.
+    """The loss, and the root mean square length of the last layer's inputs, as a window slides along a text.
 
-    The window has `window` tokens. Column k of the result is a mean over those windows that start at
-    positions k·`window` … (k + 1)·`window` − 1. To save time, only one in `every` of these windows is read.
-    The number of windows read must be a multiple of `windows`, as it is if `every` divides `window`;
-    otherwise ValueError is raised, as it is if the last window needs more tokens than there are.
+    The window has `window` tokens. The result has `windows` columns, with the loss above the length. Column k
+    is a mean over those windows that start at positions k·`window` … (k + 1)·`window` − 1. To save time, only
+    one in `every` of these windows is read. The number of windows that are read must be a multiple of
+    `windows`, as it is if `every` divides `window`; otherwise ValueError is raised. It is also raised if the
+    last window needs more tokens than there are.
     """
     starts = np.arange(0, windows * window, every)
     if len(tokens) < (wanted := starts[-1] + window):
@@ -120,7 +121,8 @@ def loss_along_own_text(
     """The loss and RMS length, as `loss_along_text` returns them, for a text that the model itself generates.
 
     `tokens` is the first window. Each next token is sampled from the model's prediction, and its loss is
-    measured under that same prediction.
+    measured under that same prediction. Each of the `windows` columns is a mean over as many new tokens as a
+    window has.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

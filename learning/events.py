@@ -74,10 +74,10 @@ def _curve(steps: Array, loss: Array) -> tuple[Array, Array]:
 
 
 def _within(level: Array, above: Array) -> list[tuple[int, int]]:
-    """(start, end) of the longest stretch from each index on that could be part of a plateau.
+    """For each index, the longest stretch that begins there and could be part of a plateau.
 
-    In it the log10 loss `level` stays in the plateau band, and `above` is True everywhere. An index where
-    `above` is False has no stretch.
+    A stretch is a pair (first index, last index). In it the log10 loss `level` stays within a band of width
+    PLATEAU_BAND, and `above` is True everywhere. An index where `above` is False has no stretch.
     """
     pairs = []
     for i in range(len(level)):
@@ -89,9 +89,10 @@ def _within(level: Array, above: Array) -> list[tuple[int, int]]:
 
 
 def _falls(steps: Array, best: Array) -> list[tuple[int, int]]:
-    """(start, end) of each fall of `best` by more than DROP_FACTOR within LONGEST_DROP of the training.
+    """The stretches where the smallest loss so far falls by more than a factor of DROP_FACTOR.
 
-    `best` is log10 of the smallest loss so far, at each of the `steps`.
+    A stretch is a pair (first index, last index), and lasts at most LONGEST_DROP of the training. Stretches
+    may overlap. `best` is log10 of the smallest loss so far, at each of the `steps`.
     """
     pairs, depth = [], np.log10(DROP_FACTOR)
     for j in range(1, len(best)):

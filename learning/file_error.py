@@ -14,7 +14,10 @@ class FileError(ValueError):
 
 
 def one_line(problem: BaseException) -> str:
-    """The message of an exception in one line, cut to MAX_MESSAGE_CHARACTERS; for third-party errors."""
+    """The message of an exception in one line, cut to MAX_MESSAGE_CHARACTERS.
+
+    It is for exceptions of other libraries, whose messages may be long.
+    """
     return " ".join(str(problem).split())[:MAX_MESSAGE_CHARACTERS]
 
 

@@ -11,9 +11,10 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
     """Write a file atomically: a temporary file beside it is renamed to `path` when it is complete.
 
     If this fails or is interrupted, a file that was there before stays as it was, and the temporary file is
-    removed. A link is followed. Two kinds of files are written to directly: a device, such as /dev/null, and
-    a file that cannot be replaced, because its folder is not writable; a failure then leaves part of `data`
-    in it. data: bytes, or a text, which is encoded as UTF-8. Raises OSError with the name `path`.
+    removed. If `path` is a symbolic link, the file to which it leads is written. Two kinds of files are
+    written to directly: a device, such as /dev/null, and a file that cannot be replaced, because its folder
+    is not writable. If writing fails there, part of `data` may be left in the file. data: bytes, or a text,
+    which is encoded as UTF-8. Raises OSError, whose `filename` is `path`.
     """
     data = data.encode() if isinstance(data, str) else data
     try:

@@ -66,8 +66,9 @@ def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> A
 
     A partition writes `total` as a sum of positive whole numbers, which are called its parts. If there are
     fewer than `parts`, zeros fill the row. The function samples the conjugate partition, whose parts are at
-    most `parts` in size. For each size from the largest down, it draws the number of parts of this size. A
-    number's probability is proportional to the number of ways to partition the remainder into smaller parts.
+    most `parts` in size. For each size from the largest down, it draws how many parts have this size. The
+    probability of k such parts is proportional to the number of ways to partition what is left of `total`
+    after them into smaller parts.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)

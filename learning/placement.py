@@ -26,7 +26,7 @@ def norm(x: Array) -> Array:
 def scores(own: Own, x: Array, qk_norm: bool) -> Array:
     """The attention scores ⟨q, k⟩/√d (…, T, T) of tokens x (…, T, d).
 
-    qk_norm: whether queries and keys are normalised before the product.
+    own: as in `block`. qk_norm: whether queries and keys are normalised before the product.
     """
     q, k = x @ own["query"], x @ own["key"]
     if qk_norm:
@@ -35,12 +35,18 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
 
 
 def attention(own: Own, x: Array, qk_norm: bool = False) -> Array:
-    """The output of causal attention with one head for tokens x (…, T, d), not yet added to x."""
+    """The output of causal attention with one head for tokens x (…, T, d), not yet added to x.
+
+    own, qk_norm: as in `block`.
+    """
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 
 
 def mlp(own: Own, x: Array) -> Array:
-    """The output of the feed-forward network for tokens x (…, T, d), not yet added to x."""
+    """The output of the feed-forward network for tokens x (…, T, d), not yet added to x.
+
+    own: as in `block`.
+    """
     return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 
 

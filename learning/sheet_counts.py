@@ -41,10 +41,10 @@ def images(layers: list[Layer], points: Array) -> Array:
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that a network maps to one direction, for ε = 0.
 
-    The direction is that of the last hidden layer. Only directions to which the network maps random
-    inputs are tried. Each draw has twice as many inputs as the last one; the search ends if the number does
-    not grow in two draws in a row, or at MAX_INPUTS. A direction to which the network maps very few
-    inputs may be missed.
+    The direction is that of the last hidden layer's output. Only directions to which the network maps random
+    inputs are tried. Each draw has twice as many inputs as the previous one. The search ends if two draws in
+    a row give no larger result, or if a draw would have more than MAX_INPUTS inputs. A direction to which the
+    network maps very few inputs may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0

@@ -1,7 +1,7 @@
 """Read files of training runs (films) that visitors upload, without trusting them.
 
 The size that the file states for an array is checked against a limit before memory is allocated. Since the
-stated size may be false, no more than this is read, as a guard against zip bombs.
+stated size may be false, no more bytes than it says are read, as a guard against zip bombs.
 """
 
 import io
@@ -74,7 +74,7 @@ def _count(name: str, count: int) -> None:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
     """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
 
-    The size that the archive states may be false, so no more than this is read.
+    The size that the archive states may be false, so no more bytes than it says are read.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]

@@ -40,7 +40,7 @@ def find() -> str | None:
 
 
 def install() -> None:
-    """Install Chromium: Debian's package for root on Debian, else the build that Playwright downloads."""
+    """Install Chromium: for root on Debian, as Debian's package; otherwise, in the build of Playwright."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and _is_debian():
         subprocess.run(["apt-get", "update", "-qq"], check=True)
@@ -61,9 +61,9 @@ def _of_playwright() -> str | None:
 
 
 def _is_debian() -> bool:
-    """Whether this system is Debian itself, not Ubuntu, whose package of this name is a snap.
+    """Whether this system is Debian itself, and not a derivative such as Ubuntu.
 
-    Snaps cannot run in containers.
+    Ubuntu's package `chromium` is a snap, and snaps cannot run in containers.
     """
     try:
         return platform.freedesktop_os_release().get("ID") == "debian"

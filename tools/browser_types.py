@@ -40,7 +40,7 @@ DATA = (
 
 
 def type_of(hint: Any) -> str:
-    """The TypeScript type of the JSON that a value with the Python type `hint` is sent as."""
+    """The TypeScript type of the JSON into which a value of the Python type `hint` is converted."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in SCALARS:
         return SCALARS[hint]

@@ -150,7 +150,7 @@ def page() -> str:
 
 
 def interface() -> dict[str, tuple[str, str, str]]:
-    """The coloured roles of the interface: for each role, its light and dark colour and its meaning."""
+    """For each coloured role of the interface, its colours in the light and dark theme, and its meaning."""
     meanings = {"accent": "the interface: buttons and links", "warning": "error messages"}
     return {role: (*theme.INTERFACE[role], meaning) for role, meaning in meanings.items()}
 

@@ -49,9 +49,9 @@ def sphere_in_steps(
 ) -> Steps:
     """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
-    They are: centring → the sphere of radius √d → ⊙ γ → + β. scaled: False leaves out the step to the sphere.
-    normed: False leaves out centring and that step. The step to the sphere undoes the division by `unit`;
-    where it is left out, the results remain divided by `unit`, so the steps add β / unit.
+    They are: centring → the sphere of radius √d → ⊙ γ → + β. With `scaled` False, the step to the sphere is
+    left out; with `normed` False, both centring and the step to the sphere. The step to the sphere undoes the
+    division by `unit`. Without this step the results remain divided by `unit`, so β / unit is added, not β.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)
@@ -61,7 +61,7 @@ def sphere_in_steps(
 
 
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
-    """Guides: the four coordinate axes projected to the hyperplane Σx = 0, and the sphere of LayerNorm.
+    """The four coordinate axes projected to the hyperplane Σx = 0, and the sphere of LayerNorm, for d = 4.
 
     `steps` are those of `sphere_in_steps`. The sphere is drawn only if one of them maps points to it; the
     figure must then have five stages. The later steps (γ and β) deform it as they move the points, so it
@@ -105,11 +105,12 @@ class AttentionClouds:
 def attention(
     own: Own, points: Array, before: Sequence[Step], heads: int = 1, name: str = ""
 ) -> AttentionClouds:
-    """Causal attention over the tokens `points` (T, ·), with the weights `own` of one block.
+    """Causal attention over the T tokens `points`, with the weights `own` of one block.
 
-    The steps `before` map the tokens to the vectors that attention reads. Each of H `heads` has d/H
-    coordinates of the queries q, keys k and values v: head 0 the first d/H, and so on. A head computes p =
-    softmax(⟨q, k⟩/√(d/H)) and the sum Σ p·v. The names of all clouds begin with `name`.
+    A token is a row of `points`, and the steps `before` map it to the vector (d,) that attention reads. Each
+    of H `heads` has d/H coordinates of the queries q, keys k and values v: head 0 has the first d/H, and so
+    on. A head computes p = softmax(⟨q, k⟩/√(d/H)) and the sum Σ p·v. The names of all clouds begin with
+    `name`.
     """
     d = own["attn.c_proj.weight"].shape[0]
     size = d // heads
@@ -139,7 +140,10 @@ def feed_forward(own: Own, function: str) -> Steps:
 
 
 def norm_alone(own: Own, name: str) -> Steps:
-    """The step of RMSNorm without a gain. It can replace `layer_norm`, so it takes `name`, but ignores it."""
+    """The step of RMSNorm without a gain, with the arguments of `layer_norm`.
+
+    So it can replace `layer_norm`. Of the arguments it uses only d, which it finds from `own`.
+    """
     return (sphere(len(own["attn.c_proj.bias"])),)
 
 

@@ -163,7 +163,11 @@ def _all_seeds(values: np.ndarray, steps: np.ndarray) -> Part:
 
 
 def _now(film: Film, values: np.ndarray, low: float, high: float, name: str) -> list[Part]:
-    """The curve of the shown seed, with a dot and a vertical line at the current training step."""
+    """The curve of the shown seed, with a dot and a vertical line at the current training step.
+
+    `values` (T,) are the curve's heights at the T checkpoints, `name` is its legend. The vertical line goes
+    from `low` to `high`. If there is only one checkpoint, there is neither dot nor line.
+    """
     steps = film.steps.astype(float)
     curve = (np.stack([steps, values], -1), np.arange(len(steps)))
     own = draw("own", Line, "ink", FLAT, curve, name, size=4)

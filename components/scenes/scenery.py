@@ -1,4 +1,4 @@
-"""Helpers for scenes: guides (axes, spheres, …), the followed (selected) point, steps, views.
+"""Helpers for scenes: axes, spheres, walls, the followed (selected) point, steps, views.
 
 A *part* is a cloud (set of points) with the marks that draw it, or only marks for another part's cloud.
 `split` separates the clouds, which a recipe needs, from the marks, which its views need.
@@ -58,9 +58,9 @@ def draw(
     """A cloud with the given points and steps, and a mark of the class `kind` that shows it.
 
     `role` is the mark's colour role, `show` its display rows and `title` its legend. shape: the points
-    (N, d); or a pair of the points and the order in which a line joins them, for a Mesh its triangles.
-    labels: a text for each point. place: steps before stage 0. steps: those from stage to stage. look:
-    further fields of the mark.
+    (N, d), or a pair. For a Line the pair has the points and the order in which the line joins them, for a
+    Mesh the points and the triangles. labels: a text for each point. place: steps before stage 0. steps:
+    those from stage to stage. look: further fields of the mark.
     """
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
@@ -147,7 +147,8 @@ def mean_line(
 ) -> list[Part]:
     """The line along 𝟏 through the origin, from −`half` to `half`, and its label at the distance `at`.
 
-    names: the names of the two clouds, of the line and of its label. look: further fields of the line's mark.
+    d: the number of coordinates. names: the names of the two clouds, of the line and of its label. fade: the
+    opacity at each stage. look: further fields of the line's mark.
     """
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
@@ -171,7 +172,8 @@ def globe(
 
     `radii` (3, d) are three radius vectors: the images of the unit vectors of space. mesh, net: opacity of
     the surface and of the circles, or a list with the opacity at each stage. names: the names of the two
-    clouds. shared: further arguments of `draw` for both.
+    clouds. shared: further arguments of `draw` for both, such as `guide=True`. Without this argument the
+    sphere is not a guide: the axes of a view are fitted to it too.
     """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
@@ -281,7 +283,8 @@ def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
 def rooted(name: str) -> Steps:
     """The steps x ↦ (√s·x, x) for x = ±1, with s ≥ 0 the value of the slider `name`.
 
-    They normalise a tiny number h = 10⁻¹²·x: s·h/√(h² + s) equals √s·h in double precision, and 0 for s = 0.
+    They normalise the tiny number h = 10⁻¹²·x to s·h/√(h² + s), and then divide the result by 10⁻¹². In
+    double precision, s·h/√(h² + s) equals √s·h; for s = 0 it is 0.
     """
     tiny = 1e-12
     root = Normalize(radius=slider(name), eps=slider(name), groups=((0,),))
@@ -340,8 +343,8 @@ def square(
 ) -> View:
     """A 2D view without tick labels. Its axes are fitted to what it shows, or fixed from −reach to `reach`.
 
-    strip: for the last view of a recipe, whether it is small. reaching: whether the axes are also fitted at
-    the ends of the sliders.
+    strip: whether the view is small, which only the last view of a recipe may be. reaching: whether the axes
+    are also fitted at the ends of the sliders.
     """
     ranges = ((-reach, reach),) * 2 if reach else ()
     return View(name, title, tuple(layers), ranges, 2, strip=strip, reaching=reaching)

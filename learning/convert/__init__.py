@@ -38,9 +38,10 @@ def drafted(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Draft
 
 
 def centring(model: Any, *args: Any, **kwargs: Any) -> dict[str, tuple[str, str]]:
-    """Whether the centring of each normalisation layer can be folded, and the reason, by the module's path.
+    """Find out in which normalisation layers of a model the centring can be folded, and why or why not.
 
-    The answer is "yes", "no" or "unknown". This function can be passed to `record` as `verdicts`.
+    Returns a pair for each layer, by the path of its module: the verdict ("yes", "no" or "unknown") and the
+    reason. The arguments are those of `plan`. This function can be passed to `record` as `verdicts`.
     """
     return {
         norm.name: (norm.centring.verdict, norm.centring.reason)

@@ -202,8 +202,9 @@ class _Comparison:
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        rounding: whether to measure all kinds of rounding. For this, the original also runs with changed
-        weights, and with another text in its batch. If not, only the effect of the precision is measured.
+        bar: a progress bar; each forward pass advances it by one. rounding: whether to measure all kinds of
+        rounding. For this, the original also runs with changed weights, and with another text in its batch.
+        If False, only the effect of the precision is measured.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -285,6 +286,7 @@ def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, 
     """The output for `inputs` from a forward pass over a batch of `inputs` and a reversed copy of them.
 
     The copy serves as another text in the same batch. It changes the output for `inputs` only by rounding.
+    model, weights, dtype: as in `forward.output`. bar: a progress bar, which is advanced by one.
     """
     pairs = {
         name: torch.cat([each.flip(-1), each]) if torch.is_tensor(each) else each

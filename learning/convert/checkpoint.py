@@ -115,7 +115,10 @@ class Checkpoint:
         return file.get_tensor(stored)
 
     def stored_name(self, name: str) -> str:
-        """The name in its file of the tensor called `name` in the model; older files use other names."""
+        """The name under which a file stores the tensor that the model calls `name`.
+
+        The two names can differ, because older files use other names.
+        """
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
@@ -155,8 +158,8 @@ class Checkpoint:
     def _mapped(self, outline: Any, state: dict[str, Any]) -> bool:
         """Memory-map the weight files, and note in which file each tensor of the model is stored.
 
-        state: the tensors of the model by name. Returns whether all tensors can be read in this way: False if
-        the model computes one of its tensors from stored ones.
+        outline, state: the model without weights, and its tensors by name. Returns whether all tensors can be
+        read in this way. They cannot if the model computes one of its tensors from stored ones.
         """
         known = get_model_conversion_mapping(outline)
         renamed = [each for each in known if isinstance(each, WeightRenaming)]
@@ -204,7 +207,7 @@ class Checkpoint:
         return frozenset(set(state) - self.stored | twice)
 
     def _tie(self, model: Any) -> None:
-        """Tie the weights of a model as `from_pretrained` does: not those with stored values of their own."""
+        """Tie the weights of a model whose names are in `repeated`, as `from_pretrained` does."""
         model.tie_weights(missing_keys=set(self.repeated), recompute_mapping=False)
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:

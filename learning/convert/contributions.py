@@ -47,9 +47,10 @@ class Summands(Tracer):
         super()._norm(norm, x, parameters, output)
 
     def summands(self, value: Value) -> list[Value]:
-        """The summands of a value: the operands of the addition that computed it, or their own summands.
+        """The summands of a value, which are found by following additions back from it.
 
-        [value] if it was not computed by an addition.
+        If an addition computed the value, its summands are the summands of both operands. Otherwise, the
+        value is its own only summand: [value].
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:

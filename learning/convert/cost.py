@@ -1,4 +1,4 @@
-"""The change of a model's outputs if the centring of a LayerNorm that cannot be folded is dropped."""
+"""Measure how a model's outputs change if LayerNorms whose centring cannot be folded no longer centre."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """The change of the model's outputs without the centring of each normalisation layer, and of all at once.
+    """Measure how the model's outputs change if one normalisation layer, or all of them, no longer centre.
 
-    An entry of the list has the name of the layer ("norm"), and the fields `kl`, `loss` and `change` of its
-    `Effect`, measured on the first MAX_SAMPLES samples. The layers are the recognised ones in `norms` whose
-    names match one of `patterns`, such as `*.h.1.*`; without patterns, all of the recognised ones. Returns []
-    if there are none, or if the model's output has neither logits nor a last hidden state.
+    The list has an entry for each layer, and a last one for all at once. An entry has the name of the layer
+    ("norm"; for all, ALL_NORMS), and the fields `kl`, `loss` and `change` of the `Effect`, measured on the
+    first MAX_SAMPLES samples. The layers are those in `norms` that are recognised and whose names match one
+    of `patterns`, such as `*.h.1.*`; without patterns, all that are recognised. Returns [] if there are none,
+    or if the model's output has neither logits nor a last hidden state.
     """
     known = recognised(model)
     chosen = [name for name in norms if name in known and any(fnmatchcase(name, p) for p in patterns or "*")]

@@ -71,12 +71,15 @@ def effects(
     norms: Sequence[str] | None = None,
     tell: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Effect]:
-    """The effect of toggling centring: in each normalisation layer alone, by path, and in all (ALL_NORMS).
+    """Measure the effect of toggling the centring of each normalisation layer alone, and of all at once.
+
+    Returns an `Effect` for the path of each layer, and one for all layers under the name ALL_NORMS.
 
     model    a model whose output has `logits` or `last_hidden_state`; UnknownOutput is raised for others
+    batches  the keyword arguments of each call of the model; the loss is measured if they have `labels`
     norms    the paths of the layers; `path#k` is the k-th call of a module in a forward pass. None: all that
              are recognised
-    tell     is called with the number of finished forward passes; each batch takes n + 2 for n layers
+    tell     is called with the number of finished forward passes; for n layers, each batch takes n + 2 passes
 
     Padding is left out. Raises NotKnown if a path leads to a module that is not a normalisation layer, and
     KeyError if it leads nowhere.

@@ -131,10 +131,10 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """The inverse of `links`: the outputs to which P is applied if it is applied to the input `value`.
+    """Find the outputs of `call` for which `links` names the operand `value` with this `axis`.
 
-    P acts along `axis` of `value`. For each of these outputs, yields the output, the axis of the output along
-    which P acts, and the `Link` to `value`.
+    To centre such an output, `value` must be centred along `axis`; so this is the inverse of `links`. Yields,
+    for each of the outputs, the output, the axis along which it would be centred, and the `Link` to `value`.
     """
     for output in call.outputs:
         for each in range(len(output.shape)):
@@ -279,7 +279,10 @@ def _reduced(call: Call, n: int, axis: int) -> int | None:
 
 
 def _absent(value: Any, output: Value, axis: int) -> bool:
-    """Whether an operand is constant along `axis` of the output: a number, or a tensor of size 1 there."""
+    """Whether an operand has the same value at every index of `axis` of the output, by broadcasting.
+
+    Such an operand is a number, or a tensor in which this axis is missing or has size 1.
+    """
     if not isinstance(value, Value):
         return True
     own = axis - len(output.shape) + len(value.shape)
@@ -287,9 +290,10 @@ def _absent(value: Any, output: Value, axis: int) -> bool:
 
 
 def _aligned(operands: Sequence[Any], output: Value, axis: int) -> list[Link] | None:
-    """The links to all operands of a sum except those that are the number 0.
+    """The links to all operands of a sum, except to operands that are the number 0.
 
-    Returns None if another operand is constant along `axis`, so that it adds the same number everywhere.
+    Returns None if an operand other than 0 is constant along `axis` of the output. Such an operand cannot be
+    centred, because it adds the same number to every coordinate.
     """
     found = []
     for each in operands:

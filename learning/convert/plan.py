@@ -22,7 +22,7 @@ EditKind = Literal["copy", "scale", "add_bias", "center", "ones", "zeros"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a part of a normalisation layer can be folded, and why.
+    """Whether a part of a normalisation layer can be folded ("yes", "no" or "unknown"), and why.
 
     The two parts of a layer are its centring, and its gain γ together with its shift β.
     """

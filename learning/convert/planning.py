@@ -116,8 +116,8 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
     """A parameter that the forward pass did not use, although a counterpart of it is edited; or None.
 
-    Counterparts are parameters with the same name in another layer or expert. Whether the layers of an unused
-    parameter can be folded cannot be decided.
+    Counterparts are parameters with the same name in another layer or expert. If one was not used, the trace
+    does not show how the model uses it, so it cannot be decided whether `edits` are complete.
     """
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
@@ -385,7 +385,7 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
     """The bias that is added to the product `call`, and the call that adds it.
 
     bias: the bias that the product adds itself. If it is None, an addition after the product may add one.
-    None if no parameter is added, or if something else reads the product before the addition.
+    Returns None if no parameter is added, or if something else reads the product before the addition.
     """
     while bias is None:
         output = call.outputs[0]
@@ -405,11 +405,12 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits for all names of the tensors; a tied tensor, which several modules share, has several names.
+    """The given edits, and those that they need under other names of the same tensors.
 
-    If the edits for two names of a tensor differ, the names are untied: each gets a tensor of its own. A name
-    that the forward pass did not use keeps the original tensor, unless the pass used its module under another
-    name.
+    `edits` has the names that the forward pass used. A tied tensor, which several modules share, has several
+    names. If the edits for two of its names differ, the names are untied: each gets a tensor of its own. A
+    name that the forward pass did not use keeps the original tensor; but if the pass used its module under
+    another name, it gets the edits of that name.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

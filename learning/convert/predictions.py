@@ -37,8 +37,8 @@ def predictions(
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 
-    Raises NoModel if the model cannot be loaded, or is not the recorded one: if it lacks a layer, or one has
-    another kind, size or γ.
+    Raises NoModel if the model cannot be loaded. Also raises it for another model than the recorded one: if
+    the model lacks a recorded layer, or if such a layer has another kind, size or mean of |γ|.
     """
     tokenizer, model = loaded(name, predicts=True, strict=strict)
     modules = dict(model.named_modules())

@@ -94,15 +94,16 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 
 
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
-    """The tensors on the other side of an operator, each with the span that corresponds to `span` there.
+    """The tensors on the other side of an operator, each with the span in it that corresponds to `span`.
 
-    If `value` is an operator's output, the other side is its operands, and the other way round. ends: for
-    each axis of `span`, the tensors there, each with the number of the corresponding axis and the scale of
-    `linear.Link`. Example: for y = a + b, the axis 1 of y corresponds to the axis 1 of a and of b, without a
-    scale.
+    `span` is a span of `value`. If `value` is an output of the operator, the tensors on the other side are
+    its operands; if `value` is an operand, they are the outputs. ends: for each axis of `span`, a list. Each
+    entry is an axis on the other side that corresponds to it: a tensor, the number of the axis in this
+    tensor, and the scale as in `linear.Link`. Example: for y = a + b, the entries for axis 1 of y are axis 1
+    of a and axis 1 of b, both without a scale.
 
-    If `span` has several axes, the k-th ends of all of them give the k-th part. Returns None if these are
-    not different axes of one tensor without a scale, or if the axes have different numbers of ends.
+    If `span` has several axes, the k-th entries of all lists together give the k-th part. Returns None if
+    these are not different axes of one tensor, or have a scale, or if the lists are not equally long.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
@@ -151,8 +152,8 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
     """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
 
-    shape: the shape of the tensor. An axis is left out if each of its indices divides the other coordinates
-    alike, into groups of its own.
+    shape: the shape of the tensor. An axis is left out if all its indices divide the coordinates of the other
+    axes in the same way, and no group extends over two of its indices.
     """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
@@ -165,7 +166,10 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether all indices of the first axis divide the coordinates into groups alike, but share no group."""
+    """Whether all indices of the first axis divide the other axes in the same way, but share no group.
+
+    labels: the group number of each coordinate.
+    """
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))
     return groups == len(each) * (each[0].max() + 1) and all((row == each[0]).all() for row in each)

@@ -49,13 +49,20 @@ NOT_A_NORM = NormOperator("", 0)
 
 @dataclass(eq=False)
 class Value:
-    """A tensor in the graph: the output of a call, or a leaf ("parameter", "buffer", "input", "constant")."""
+    """A tensor in the graph: the output of a call, or a leaf ("parameter", "buffer", "input", "constant").
+
+    call     the call that computed it; None for a leaf
+    leaf     the kind of leaf; "" for the output of a call
+    name     the name of a parameter or buffer in the model; otherwise ""
+    in_code  whether it was computed without any leaf, from numbers in the code
+    users    the calls that read it
+    """
 
     shape: tuple[int, ...]
     call: Call | None = None
     leaf: str = ""
     name: str = ""
-    in_code: bool = False  # computed without any leaf, from numbers in the code
+    in_code: bool = False
     users: list[Call] = field(default_factory=list)
 
 
@@ -63,7 +70,8 @@ class Value:
 class Call:
     """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`.
 
-    outputs: the tensors that it returned. norm: which normalisation operator it is, if it is one.
+    module: the path of the module. outputs: the tensors that the call returned. norm: which normalisation
+    operator it is, if it is one. mean: for such an operator, the largest |μ|/RMS of its input vectors.
     """
 
     op: str
@@ -72,7 +80,7 @@ class Call:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     outputs: list[Value] = field(default_factory=list)
     norm: NormOperator = NOT_A_NORM
-    mean: float = 0.0  # for a norm: the largest |μ|/RMS of its input vectors
+    mean: float = 0.0
 
     @property
     def inputs(self) -> list[Value]:
@@ -83,15 +91,18 @@ class Call:
 class Graph:
     """A traced graph: the calls on which the model's outputs or its control flow depend, in order.
 
-    returned: the tensors in the output of the model. skipped: for each module that looks like a normalisation
-    layer but was not recognised as one, the reason. output: the output of the model.
+    returned  the tensors in the output of the model
+    skipped   for each module that looks like a normalisation layer but was not recognised as one, the reason
+    names     for each name of a parameter or saved buffer, the first of all names of the same tensor
+    owners    for each name of a parameter or buffer, the `id` of the module that owns it
+    output    the output of the model
     """
 
     calls: list[Call]
     returned: set[Value]
     skipped: Mapping[str, str]
-    names: Mapping[str, str]  # for each name of a parameter or saved buffer: the tensor's first name
-    owners: Mapping[str, int]  # for each of these names and other buffers: the owning module's id
+    names: Mapping[str, str]
+    owners: Mapping[str, int]
     output: Any
 
     @property

@@ -199,7 +199,8 @@ def _orthonormal(rows: Float[Array, "k d"]) -> Float[Array, "r d"]:
 def to_file(digest: Digest) -> bytes:
     """Serialise a digest as a safetensors file; the numbers of its table are rounded to DIGITS digits.
 
-    The positions and tokens of a norm's vectors are stored only if they differ from those of the norm before.
+    The positions and tokens of a norm's vectors are stored only if they differ from those of the norm that
+    precedes it in the digest.
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(digest.norms):

@@ -108,10 +108,11 @@ def _cached_tokens(cache: Any) -> int | None:
 
 
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """The axis of vectors (*lead, d) along which `given`, a mask or tokens (batch, n), gives positions.
+    """The axis of an array of vectors (*lead, d) that counts the same positions as the axis n of `given`.
 
-    None if no axis fits. lead is (batch, n, …) or (batch, …, n), or one axis with all positions. n may be
-    larger than the axis, as with a key–value cache: then the last positions count.
+    given: a mask, tokens or positions, of shape (batch, n). lead: (batch, n, …), (batch, …, n), or a single
+    axis for the positions of all sequences. Axis 1 may also be shorter than n, as with a key–value cache; the
+    vectors then have the last of the n positions. Returns None if no axis fits, or if `given` is None.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:
@@ -124,9 +125,10 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """Broadcast values of positions, `said` (batch or 1, n), to all vectors of an array (*lead, d); flatten.
+    """The value that belongs to each vector of an array (*lead, d) by its position, as a flat array.
 
-    The positions are those along `axis`. Along all other axes but the first, the batch, values are repeated.
+    said: the values, of shape (batch, n), or (1, n) if they are the same for the whole batch. axis: the axis
+    of `lead` that counts positions. If `lead` has a single axis, `said` already has a value per vector.
     """
     if len(lead) < 2:
         return said.reshape(-1)

@@ -136,8 +136,9 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
 def agrees(norm: Norm, x: Array, y: Any, given: Any = None) -> bool:
     """Whether `y`, the module's output for x, equals the output of `norm` up to rounding.
 
-    The tolerance is that of the coarsest of three dtypes: y's; `given`, that of the module's input if it is
-    not y's, as in mixed precision; and float32, in which many modules compute.
+    The tolerance is a multiple of the machine epsilon of the coarsest dtype among three: that of y; `given`,
+    the dtype of the module's input (by default, that of y), which can differ in mixed precision; and float32,
+    in which many modules compute.
     """
     xp = array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, given or y.dtype, xp.float32))
@@ -151,9 +152,11 @@ def _error(norm: Norm, x: Array, y: Any) -> Array:
 
 
 def _closer(norm: Norm, x: Array, y: Any) -> Norm:
-    """The norm with the gain γ, or the one with 1 + γ if its squared error is less than half as large.
+    """Choose between `norm`, whose gain is γ, and the same norm with the gain 1 + γ.
 
-    In bfloat16 both may agree with the module's output y for x, because a large γ and 1 + γ are alike.
+    The norm with 1 + γ is returned if its squared error is less than half that of `norm`. x, y: the inputs
+    and the outputs of the module. In bfloat16 both norms may agree with y, because a large γ and 1 + γ are
+    alike.
     """
     other = replace(norm, gamma=norm.gamma + 1)
     errors = [float(np.square(_error(each, x, y)).sum()) for each in (norm, other)]
@@ -191,10 +194,10 @@ def _has_buffers(module: Any) -> bool:
 
 
 def _gains_and_shifts(module: Any) -> list[tuple[Any, Any]]:
-    """Each pair of parameters, or None, that may be the gain γ and the shift β of a module.
+    """The pairs of parameters that may be the gain γ and the shift β of a module; a missing one is None.
 
-    They are called `weight` and `bias`. If a module with one or two parameters has no `weight`, its
-    parameters are returned in both orders.
+    The only pair is (`weight`, `bias`). But if a module with one or two parameters has no `weight`, the two
+    pairs are its parameters in both orders.
     """
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
     own = list(module.parameters(recurse=False))

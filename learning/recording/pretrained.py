@@ -64,8 +64,8 @@ def recorded(
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
-    head              whether the model has the prediction head that its configuration names: then norms have
-                      the names that they have in `convert`
+    head              whether to load the model with a prediction head, as with `predicts` in `loaded`; its
+                      norms then have the same names as in `convert`
     verdicts, contributions, tell   as in `Recorder`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.
@@ -191,7 +191,8 @@ def reason(problem: Exception, name: str) -> str:
 def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
     """Load the tokenizer of the model called `name` from its folder, or its name on Hugging Face.
 
-    Raises NoModel if it has none: without files, transformers raises, or returns one that knows no words.
+    Raises NoModel if the model has no tokenizer. In this case, transformers raises an exception, or returns a
+    tokenizer that knows no words.
     """
     try:
         found = transformers.AutoTokenizer.from_pretrained(folder, **NO_CODE, **options)
@@ -205,7 +206,7 @@ def tokenizer_of(name: str, folder: Any, **options: Any) -> Any:
 def how_much_is_read(
     tokenizer: Any, text: str, examples: list[list[int]], most: int, *, by_line: bool = False
 ) -> str:
-    """A message: how many tokens of a text are read, of how many.
+    """A message that says how many tokens of a text are read, and how many the text has.
 
     examples: the tokens that are read, in windows. most: the largest number of tokens to read. The number of
     tokens of a long text is estimated from those of its beginning.
@@ -322,10 +323,10 @@ def _read(model: Any, ids: Any, *, last: bool = False) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A callback for `Recorder` that shows a progress bar: it passes lines on to the function `tell`.
+    """A function for the argument `tell` of `Recorder`, which adds a progress bar.
 
-    Each line that reports a call of the model is replaced by a progress bar; others are passed on unchanged.
-    `total` is the number of calls.
+    It passes the lines that it gets on to `tell`. A line that reports a call of the model is replaced by a
+    progress bar. `total` is the number of calls.
     """
     done = 0
 

@@ -72,9 +72,10 @@ def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
 
 
 def _print_line(line: str) -> None:
-    """Print a line to stderr; if that is no terminal, only a line on a norm that was left out.
+    """Print a line of a recording to stderr.
 
-    In a terminal, a line on progress is overwritten by the next line.
+    In a terminal, a line on progress is overwritten by the next line. If stderr is not a terminal, only lines
+    on norms that were left out are printed.
     """
     if sys.stderr.isatty():
         end = "" if line.startswith("recorded") else "\n"
@@ -196,7 +197,10 @@ class Recorder:
         self._list_left_out()
 
     def _list_left_out(self) -> None:
-        """Tell which norms were not, or not wholly, recorded, and why; nothing if none was recorded."""
+        """Pass lines to `tell` that say which norms were not, or not wholly, recorded, and why.
+
+        If no norm was recorded, `tell` is not called.
+        """
         if self.samples:
             lines = self.left_out()
             for line in lines[:MAX_LEFT_OUT_LINES]:

@@ -57,7 +57,7 @@ def summary_columns(rows: Sequence[TableRow]) -> list[Column]:
 
 
 def table(rows: Sequence[TableRow]) -> str:
-    """Format the rows as a text table with aligned columns, namely its `summary_columns`."""
+    """Format the `summary_columns` of the rows as a text table with aligned columns."""
     shown = summary_columns(rows)
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
     height = max(map(len, headings))
@@ -125,7 +125,10 @@ def _visible(character: str) -> bool:
 
 
 def to_json(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), together: Any = None) -> str:
-    """The report as JSON: the rows, the findings, the norms not recorded, and each column's definition."""
+    """The report as JSON: the rows, the findings, the norms not recorded, and each column's definition.
+
+    `skipped` and `together` are as in `text`.
+    """
     found: dict[str, Any] = {"name": name, "norms": [dict(row) for row in rows]}
     found |= {"verdict": [asdict(each) for each in verdict(rows, together)], "skipped": list(skipped)}
     found |= {"definitions": {column.name: column.about for column in columns(rows)}}

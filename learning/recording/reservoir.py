@@ -1,4 +1,7 @@
-"""Reservoir sampling of vectors: each draws a random number, and those with the smallest numbers are kept."""
+"""Reservoir sampling of vectors.
+
+Each vector gets a random number, and the vectors with the smallest numbers are kept.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ Array = np.ndarray
 class Reservoir:
     """A uniform random sample of at most `most` of the vectors seen, with d numbers each.
 
-    The kept vectors are the first `kept` rows of `x`. A row of `about` has the vector's position, its token,
-    and how many vectors were seen before it. `choose` writes the last number, its caller all others.
+    The kept vectors are the first `kept` rows of `x`. The same rows of `about` have three numbers on each of
+    them: its position, its token, and how many vectors were seen before it. The method `choose` writes the
+    third number. Its caller must write the first two, and the vector.
     """
 
     def __init__(self, most: int, d: int, seed: int) -> None:

@@ -35,7 +35,7 @@ class Finding:
 def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
     """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
-    `together` is the `Effect` of switching the centring of all norms at once; None if it was not measured.
+    `together` is the `Effect` of toggling the centring of all norms at once; None if it was not measured.
     If no norm has MIN_VECTORS vectors, the answer to each question that depends on vectors says so.
     """
     found = _answered(rows, together)

@@ -25,7 +25,7 @@ def attention() -> None:
     """Write the table "attention": a row for each layer of each model, with these numbers for each head.
 
     cosine      the correlation of score and cosine, over all pairs of a query and a key that it may see
-    later       the same, over the pairs without the first token
+    later       the same, over the pairs in which neither query nor key belongs to the first token
     undivided   as `later`, with the scores that attention would have if the norm before it did not divide;
                 only for the pre-LN model
     spread      the standard deviation of the scores, over the same pairs as `cosine`
@@ -47,7 +47,7 @@ def measured(name: str) -> list[dict[str, Any]]:
 
 
 def queries_and_keys(name: str) -> list[list[Heads]]:
-    """Run a model on its text; returns, for each layer, a list of (queries, keys, sizes) per window of text.
+    """Run a model on its text; for each layer, return a list with (queries, keys, sizes) of each window.
 
     Queries and keys are (heads, n, d) for a window of n tokens. The sizes (n,) are the root mean squares by
     which the norm before attention divides the tokens' vectors; None unless the model is the pre-LN one.

@@ -57,13 +57,14 @@ def sliding() -> None:
     films/. The table has a row for each model and seed:
 
     loss           the loss on the held-out text
-    read           loss and vector size in each window of the held-out text (see `loss_along_text`)
+    read           two lists, of losses and of vector lengths, as the window slides along the held-out text
+                   (see `loss_along_text`)
     written        the same for a text that the model generates (see `loss_along_own_text`)
     places         the numbers of `drifts` by window size, if the window gives its tokens new positions as
                    it slides
     past           the same, if tokens keep their positions and only lose earlier tokens from the window
 
-    Run `language` before: the first models of the two kinds with norms are read from its files. All others
+    Run `language` first: the first models of the two kinds with norms are read from its files. All others
     are trained anew. See `streams_as_window_slides` for the two ways to slide.
     """
     text, held = texts("language_learned", "language")
@@ -108,7 +109,7 @@ ARMS_OF_LANGUAGE: dict[str, dict[str, Any]] = {
 def drifts(
     shape: Shape, weights: Mapping[str, np.ndarray], tokens: np.ndarray, window: int, kind: Any
 ) -> dict[str, dict[str, list[float]]]:
-    """The numbers of `Drift` as lists over layers, by name, for three kinds of vectors.
+    """The numbers of `Drift`: for each of three kinds of vectors and each number, a list over layers.
 
     stream   the residual stream before each layer
     across   the same vectors, centred
@@ -134,7 +135,10 @@ def drifts(
 
 
 def norms() -> None:
-    """Record the language model's norms on held-out text; writes two files, before and after its training."""
+    """Record the norms of the language model on held-out text, once untrained and once trained.
+
+    Each of the two recordings is written to a file as a digest.
+    """
     shape, weights = from_file((FOLDER / "language.safetensors").read_bytes())
     text = texts("language")[0][: RECORDED_WINDOWS * shape.window]
     tokens = shape.tokens(text).reshape(-1, shape.window)

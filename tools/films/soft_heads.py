@@ -38,8 +38,8 @@ def soft_heads() -> None:
                       ordinary separate heads, is the baseline
     surface           a model with this norm before attention (see `surface_of`), trained on a short text,
                       which it learns by heart, so that regularisation matters
-    trained, layer    the baseline, before or after training: what the function `regions` measures in this
-                      layer (its numbers `said` and `most`)
+    trained, layer    a layer of the baseline, before or after training: the numbers `said` and `most` of
+                      the function `regions` for this layer
 
     Rows of the first two kinds have the numbers of `measured_losses`. For the first seed, the models with
     SHIPPED_WINDOWS are written to films/.
@@ -154,7 +154,7 @@ def regions(shape: Shape, weights: Mapping[str, np.ndarray], text: str) -> Itera
 
     Yields a row for each layer. `said` is the accuracy of an affine map from the vector to the head, fitted
     by least squares on every other window of `text`, and tested on the remaining windows. `most` is the
-    baseline: the accuracy of always predicting the head that is most frequent in these.
+    baseline: the accuracy of always predicting the head that is most frequent in the remaining windows.
     """
     tensors, d = {name: torch.from_numpy(w) for name, w in weights.items()}, shape.width // shape.heads
     tokens = in_windows(shape, text)

@@ -57,7 +57,10 @@ def texts(*names: str) -> list[str]:
 
 
 def write_model(name: str, shape: Shape, weights: Mapping[str, np.ndarray], about: str, steps: int) -> None:
-    """Write the language model of the first seed to films/. about: what it is. steps: of its training."""
+    """Write a language model that was trained with seed 0 to films/NAME.safetensors.
+
+    about: a description of the model. steps: the number of steps of its training.
+    """
     file = to_file(shape, weights, about=about, seed="0", steps=str(steps))
     (FOLDER / f"{name}.safetensors").write_bytes(file)
 

@@ -45,9 +45,10 @@ def tiles() -> tuple[np.ndarray, np.ndarray]:
 
 
 def drawing(kind: str, pictures: np.ndarray) -> Draw:
-    """A function that draws n random vectors of a kind; those of the kind "all" are a quarter of each kind.
+    """A function draw(n, rng) that draws n random vectors of `kind`.
 
-    pictures: the vectors from which the kind "digits" is drawn.
+    For the kind "all", it draws n/4 vectors of each of the four other kinds. pictures: the vectors from which
+    the kind "digits" is drawn.
     """
     kinds = TRAINING_VECTOR_KINDS[:-1] if kind == "all" else (kind,)
 
@@ -89,8 +90,9 @@ def asymmetry(
 ) -> list[float]:
     """The equivariance error of each trained block under permutations of the axes: (S,), in units of √d.
 
-    This is the mean distance between two results: the axes are permuted before the block, or after it. It
-    would be 0 for LayerNorm, which commutes with permutations.
+    This is the mean distance between two results for a vector. For one of them, the axes are permuted before
+    the block runs; for the other one, afterwards. The distance would be 0 for LayerNorm, which commutes with
+    permutations.
     """
     order = np.random.default_rng(2).permuted(np.broadcast_to(np.arange(x.shape[-1]), x.shape), axis=-1)
     first = np.take_along_axis(x, order, -1)
@@ -103,8 +105,8 @@ def imitations() -> Iterator[dict[str, Any]]:
     """Yield the rows of the table "symmetrise", and write the files of the scene in films/.
 
     The first rows are those of `imitation`, for each number of heads and of iterations. Then come those of
-    `transfer`, for blocks that are tested on other kinds of vectors than they were trained on. The last rows
-    (`block_columns`) are for each of BLOCK_VARIANTS.
+    `transfer`, for blocks that are also tested on other kinds of vectors than they were trained on. The last
+    rows are those of `block_columns`, for each of COMPARED_ITERATIONS and of BLOCK_VARIANTS.
     """
     pictures = tiles()[1]
     kinds = {

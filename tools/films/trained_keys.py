@@ -87,9 +87,11 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
 
 
 def keys_hook(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
-    """A forward hook for a norm: appends (vectors, keys) to `found`, for the norm's input, then its output.
+    """A forward hook for a norm, which appends two pairs (vectors, keys) to the list `found`.
 
-    maker: the Linear that computes the keys of all heads. size: the width of a head.
+    The vectors of the first pair are the norm's input, those of the second its output; the keys are computed
+    from them. model: if it has rotary position embeddings, they are applied to the keys. maker: the Linear
+    that computes the keys of all heads. size: the width of a head.
     """
 
     def hook(_: Any, given: Any, output: Any) -> None:

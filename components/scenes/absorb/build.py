@@ -1,8 +1,8 @@
 """Recipe of the scene `absorb`: a transformer block with LayerNorm, rewritten into one with RMSNorm.
 
 The direction 𝟏 is drawn upright, so centring moves points straight down or up to the hyperplane Σx = 0.
-Tokens have three coordinates in a block drawn at random, and four in the trained model; of these four
-dimensions, one direction of the hyperplane is not shown.
+Tokens have three coordinates in a block drawn at random. In the trained model they have four, of which the
+picture shows three: it leaves out one direction of the hyperplane.
 """
 
 from collections.abc import Callable, Sequence
@@ -100,12 +100,12 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 
 
 def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
-    """The clouds of the keys and values of all stages, and the steps from the tokens to three results.
+    """The clouds of the keys and values of all stages, and the steps from the tokens x to three results.
 
-    The steps are a dict from the name of a result to its steps at each stage: "stream" is the residual
-    stream; "reads" are the vectors that attention reads; "says" is what the block passes on, the next
-    block's normalised input, before that block's gain. function: the activation function of the
-    feed-forward network.
+    The steps are a dict. It maps the name of each result to a list, which has for each stage the steps from
+    x to that result. The result "stream" is the residual stream at the block's input, "reads" the vectors
+    that attention reads, and "says" what the next block reads: the block's output after a norm without gain.
+    function: the activation function of the feed-forward network.
     """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(block_weights)
@@ -145,13 +145,18 @@ def shifted(name: str, x: Array, to_stages: Sequence[Steps], labels: Sequence[st
 
 
 def frame(d: int) -> Array:
-    """Display axes (3, d): two directions of the hyperplane, and 𝟏 upright."""
+    """Display axes (3, d): two directions of the hyperplane Σx = 0, and the direction 𝟏, which is upright."""
     basis = upright_basis(d)
     return basis[[0, 1, -1]]
 
 
 def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """3D view of the residual stream, what attention reads, and the hyperplane Σx = 0; and its clouds."""
+    """3D view of the tokens, and the clouds of what surrounds them, such as the hyperplane Σx = 0.
+
+    It shows the tokens x in the residual stream, and the vectors that attention reads (the clouds "stream"
+    and "reads", which are not returned). The circle of the norm (for d = 3) or its sphere (for d = 4) shows
+    where these vectors lie. Until γ and β are absorbed, they deform it to an ellipse or an ellipsoid.
+    """
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)
     gamma, beta = block_weights["ln_1.weight"], block_weights["ln_1.bias"]
@@ -183,9 +188,10 @@ def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of what the next block reads, with the original and with the rewritten block, and its cloud.
+    """2D view of what the next block reads, and the cloud of a circle of radius √d.
 
-    It shows two directions of the hyperplane.
+    The view shows what the next block reads after the original block, and what it reads after the rewritten
+    block. The axes are two directions of the hyperplane.
     """
     show = rows(frame(d)[:2])
     points, order = clouds.circle(96, *frame(d)[:2])

@@ -117,7 +117,7 @@ FORMULA = (
 def drawn(choices: Choices) -> tuple[Own, Array, Sequence[str]]:
     """Random weights of a block, random tokens, and the tokens' labels.
 
-    With the same seed, more tokens leave the first ones unchanged.
+    The choice `n` is the number of tokens. The weights and token k depend on the seed, but not on `n`.
     """
     rng = np.random.default_rng(choices["seed"])
     tokens = 1.1 * rng.normal(size=(len(NAMES), D)) + 0.8 * rng.normal(size=(len(NAMES), 1))
@@ -164,8 +164,8 @@ def parameters() -> tuple[Parameter, ...]:
 def moved() -> Steps:
     """Steps that apply the sliders `last`, `scale` and `mean` to the coordinates of a token.
 
-    A point has these coordinates, and then 1 if it is the last token, otherwise 0. The steps drop that
-    number.
+    `last` moves the last token along the first display axis. A point has the coordinates of its token, and
+    then 1 if this is the last token, otherwise 0. The steps drop that number.
     """
     last = np.column_stack([np.zeros((D, D)), SHOW[0]])
     scale, mean = Entries(np.zeros((D, D)), {"scale": np.eye(D)}), Entries(np.zeros(D), {"mean": np.ones(D)})
@@ -226,7 +226,7 @@ class BlockClouds:
         return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
 
     def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:
-        """A cloud that begins with the tokens after the given `steps`, and then moves by the steps `then`."""
+        """Cloud of the tokens after `steps`, moved on by the steps `then`. more: other fields of `Cloud`."""
         return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
 
 
@@ -240,7 +240,7 @@ def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
 def branch_of(block: BlockClouds) -> Cloud:
     """Cloud of pairs (b, x): the vector b in the branch of each token, and the token x in the stream.
 
-    From the first sum on, the second half is y, the token after that sum. Views draw b.
+    From the first sum on, y stands in place of x: the token after that sum. Views draw b.
     """
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))
@@ -252,7 +252,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """Cloud of the vectors that attention reads. At the stage `q, k, v` they become all heads' values."""
+    """Cloud of the tokens, which LayerNorm moves; at the stage `q, k, v` they become all heads' values."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
@@ -260,11 +260,12 @@ def values_of(block: BlockClouds) -> Cloud:
 def arrows(
     name: str, block: BlockClouds, steps: Sequence[Step], before: Sequence[Step], stage: int
 ) -> list[Cloud]:
-    """Two clouds, of which the second draws what a branch adds to each of T tokens as an arrow.
+    """Two clouds for arrows that show what a branch adds to each of T tokens.
 
-    An arrow starts at the origin before `stage`, and at its token from then on. Points 0 … T − 1 of the cloud
-    are the arrows' tails, T … 2T − 1 their tips. `before` are the steps to the token at which the branch
-    leaves the stream, `steps` those of the branch.
+    The cloud `name` holds pairs: what is added to a token, and the token. The cloud "`name` arrows" holds the
+    arrows: points 0 … T − 1 are their tails, T … 2T − 1 their tips. An arrow starts at the origin before
+    `stage`, and at its token from then on. `before` are the steps up to where the branch leaves the stream,
+    `steps` those of the branch.
     """
     source = block.cloud(name, *before, BOTH, kept(*steps))
     n = len(block.points)
@@ -276,7 +277,7 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds that two readouts compare.
+    """Clouds that two readouts compare, and before them the clouds of attention to which they refer.
 
     One readout compares the earlier tokens after the block, with and without the last token. The other
     compares what attention adds, with and without the scale and mean that the sliders give to x.
@@ -399,10 +400,10 @@ def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[C
 
 
 def cells(name: str, weights: Cloud, left: float) -> Cloud:
-    """Cloud of a point (column, −row, p) for each weight p of a matrix, the bottom row first.
+    """Cloud with a point (column, −row, p) for each entry p of the matrix `weights`, the bottom row first.
 
-    `left` is added to the columns. The entry p_ij is the sum over k of relu(p_ik + δ_jk − 1): as no weight
-    exceeds 1, a term is p_ij for k = j and 0 for all other k.
+    `left` is added to the columns. The entry p_ij is computed as the sum over k of relu(p_ik + δ_jk − 1).
+    As no weight exceeds 1, the term for k = j is p_ij, and all others are 0. (δ_jk is 1 if j = k, else 0.)
     """
     n = len(weights.points)
     pairs = np.array([[i, j] for i in reversed(range(n)) for j in range(n)])

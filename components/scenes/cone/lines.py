@@ -63,9 +63,10 @@ def two_halves() -> np.ndarray:
 def to_edge(directions: Entries, start: Entries) -> tuple[Step, ...]:
     """(t, a, b) ↦ a point (3,) of the sheet: above `start` (2,) if t = 0, on the edge if t = 1.
 
-    The pair (a, b) is (1, 0) or (0, 1), as in `two_halves`. It selects the second or the third column of the
-    matrix `directions` (2, 3), whose first column is 0: the direction from `start` to the edge. In a
-    direction u of length 1, the edge is at the distance −p + √(p² + RADIUS² − ‖start‖²), with p = ⟨start, u⟩.
+    The first column of the matrix `directions` (2, 3) is 0; the others are two directions from `start`. The
+    pair (a, b), as in `two_halves`, selects one of these: (1, 0) the second column, (0, 1) the third. With u
+    the direction scaled to length 1, and p = ⟨start, u⟩, the edge is −p + √(p² + RADIUS² − ‖start‖²) away
+    from `start`.
     """
     same = Pipeline(())
     direction = Pipeline((Affine(directions), Normalize()))

@@ -29,9 +29,10 @@ def unit_sphere() -> list[Part]:
 
 
 def plane_cloud(height: tuple[Step, ...]) -> Cloud:
-    """Cloud for the marks `Disc` and `Rim`, which draw the plane at which the affine map `height` is 0.
+    """Cloud for the marks `Disc` and `Rim`, which draw the plane on which the affine map `height` is 0.
 
-    Its four points are the values of `height` at 0 and at the three unit vectors; they determine the plane.
+    The steps `height` map a point of space to a number, and on the plane this number is 0. The cloud's points
+    are four such numbers: at 0 and at the three unit vectors. They determine the plane.
     """
     return Cloud("plane", np.vstack([np.zeros(3), np.eye(3)]), place=Pipeline(height))
 

@@ -120,7 +120,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def guides() -> list[Part]:
-    """Guides: the sphere, the directions of the rows of W (one for each class), and the null space of W."""
+    """The sphere, arrows in the directions of W's rows times γ (one for each class), and W's null space."""
     show = rows(np.eye(3))
     arrows = clouds.segments(np.stack([0 * CLASSES, 1.3 * CLASSES], 1))
     up = np.eye(3)[2:]

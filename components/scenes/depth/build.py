@@ -148,8 +148,9 @@ def written(matrix: Array) -> Affine:
 def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
     """View of the tokens' paths through the blocks, and its clouds.
 
-    It shows the vectors that the branches read if the norm comes before them, and a sphere of radius 2 for
-    LayerNorm and post-LN. reach: the length of each drawn axis.
+    If `kind` is "layer_norm" or "rms_norm", it also shows the vectors that the branches read. It shows a
+    sphere of radius 2 if `kind` is "layer_norm" or "post_ln", and the origin if it is "none". reach: the
+    length of each drawn axis.
     """
     show = rows(SHOW)
     guides, lines = split(
@@ -178,10 +179,11 @@ def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
 def curve_view(
     what: str, title: str, runs: Sequence[Found], kind: str, count: int, side: tuple[str, float, float]
 ) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of medians of `what` by block for each norm, and its clouds.
+    """Graph of medians of `what` by block, with a curve for each norm; and its clouds.
 
-    The curve of the norm `kind` is thick and has a mark at the current block. `runs` are the rows of the
-    table, `count` is the number of blocks. side: title, lower end and upper end of the vertical axis.
+    `what` is "size", "turn" or "gradient". The curve of the norm `kind` is thick and has a mark at the
+    current block. `runs` are the rows of the table, `count` is the number of blocks. side: title, lower end
+    and upper end of the vertical axis.
     """
     start = 1 if what == "turn" else 0  # turns are those of blocks; the others are between blocks
     n = count + 1 - start
@@ -223,7 +225,11 @@ def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
 
 
 def values(what: str, row: Found, count: int) -> Array:
-    """The values of the curve of `what` in a row of the table: log₁₀ of "size" and "gradient", or degrees."""
+    """The heights of the curve of `what` that belongs to a row of the table, for `count` blocks.
+
+    "turn" has an angle in degrees for each block. "size" and "gradient" have log₁₀ of a value before the
+    first block, and log₁₀ of a value after each block.
+    """
     if what == "turn":
         return np.array(row["turn"][:count])
     each = row["size"][: count + 1] if what == "size" else row["gradient"][count - 1]

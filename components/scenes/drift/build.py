@@ -141,7 +141,10 @@ class Slid:
 
     @property
     def looks(self) -> list[Array]:
-        """The vectors in the order of PART_LABELS; the centred ones have three coordinates."""
+        """The stream, the centred stream, and what attention reads (in the order of PART_LABELS).
+
+        The centred stream has three coordinates, those within the hyperplane Σx = 0; the others have d.
+        """
         return [self.stream, self.stream @ SHOW.T, self.reads]
 
     def numbers(self) -> Array:
@@ -220,7 +223,8 @@ def tracked(x: Array) -> Affine:
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
     """Marks of all letters and their paths.
 
-    The path of the followed (selected) letter is drawn thicker, up to the slider's step.
+    The path of the followed (selected) letter is drawn thicker, up to the slider's step. stops: the values of
+    the slider at which paths are computed. size: the size of the letters' points.
     """
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (
@@ -235,7 +239,7 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
 def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
     """View from the side, and its clouds: the height along 𝟏 against a direction in the hyperplane Σx = 0.
 
-    The direction is the one in which the letters spread most.
+    The direction is the one in which the letters spread most. stops: as in `marks`.
     """
     flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
     along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
@@ -253,9 +257,9 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
     """The lower view and its clouds, as the choice "below" says.
 
-    With "distance" it is a graph of the distance between the followed (selected) letter's vector and its
-    vector at the first step, by step. Otherwise it shows the loss, or the size of the vectors, along a long
-    text.
+    With "distance" it is a graph against the step of the window: how far the followed (selected) letter's
+    vector is from that letter's vector at the first step. Otherwise it shows the loss, or the size of the
+    vectors, along a long text. stops: as in `marks`. found: the table of measurements.
     """
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)

@@ -207,9 +207,10 @@ def padded(first: Affine) -> Affine:
 
 
 def reach_of(stages: Sequence[np.ndarray]) -> float:
-    """The length of the drawn axes; the scale of the graph of values is longer by the factor 1.1.
+    """The length of the axes that the 3D view draws.
 
-    It is 1.1 times the largest value after the activation, but at least 0.6 times the largest before it.
+    `stages` are the points at each stage. The length is 1.1 times the largest absolute value after the
+    activation, but at least 0.6 times the largest before it. Only the first three coordinates count.
     """
     before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
     return max(1.1 * after, 0.6 * before)
@@ -219,7 +220,7 @@ def picture(gate: Gated | None, norm: str) -> tuple[Mark, ...]:
     """Marks of the points, a separate one for each fate: kept apart, sharing an image, or collapsed.
 
     `gate` selects the points by their fate in the layer. If it is None (with GELU), all points are kept
-    apart, and have one mark. The marks of the followed point are added.
+    apart, and have one mark. The mark of the followed point is added. `norm` decides the size of the points.
     """
     size = 5.5 if norm == "layer_norm" else 4.5
     return *by_fate("points", SHOW, gate, size), *followed("points", SHOW, trail=0)
@@ -244,10 +245,15 @@ def by_fate(cloud: str, show: Rows, gate: Gated | None, size: float) -> tuple[Ma
 
 
 def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part]:
-    """The axes, the faces of the positive octant, which ReLU leaves unchanged, and the circle or sphere.
+    """The axes, three faces of the positive octant, and the circle or sphere to which the norm maps points.
 
-    The sphere is shown at each stage; the circle only at the first and last stages, and its image before the
-    activation at the stages between. reach: the length of the axes and the side of the faces.
+    ReLU leaves the points of this octant unchanged. reach: the length of the axes and the side of the faces.
+
+    If `norm` is "rms_norm", there is a sphere. It is shown at each stage, and the steps of the network
+    (`through`) move and deform it. Otherwise there is the circle of LayerNorm, which does not move. It is
+    shown only at the first and the last stage. The two stages between show instead its image under the
+    first layer (`net.first`), as it is before the activation. At the second of these two stages, trails show
+    how the activation moves every fifth point of this image.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])

@@ -96,7 +96,8 @@ def fibre() -> list[Part]:
 def half(role: str, sign: int, title: str) -> Part:
     """Points of the half-plane in which α has the sign `sign`, at their start and at the current stage.
 
-    Some of them also have trails.
+    Some of them also have trails. `role` is the colour role of the marks, and the name of the cloud; `title`
+    is the legend.
     """
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
@@ -139,7 +140,7 @@ def handle() -> list[Part]:
 
 
 def guides() -> list[Part]:
-    """Guides: the hyperplane Σx = 0, the circle in it to which LayerNorm maps points, the line along 𝟏."""
+    """The hyperplane Σx = 0, the circle in it to which LayerNorm maps points, and the line along 𝟏."""
     disc, circle = clouds.turned(clouds.disc_mesh(), 0.92 * EXTENT * U), clouds.circle(128, *U, radius=RADIUS)
     return [
         draw("hyperplane", Mesh, "hyperplane", SHOW, disc, "the plane Σx = 0", opacity=0.15, guide=True),

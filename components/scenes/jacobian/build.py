@@ -252,9 +252,9 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
 
 
 def guides(d: int, centred: bool) -> list[Part]:
-    """Guides: the sphere of radius √d, except for LayerNorm with d = 3.
+    """The sphere of radius √d; for LayerNorm with d = 3, other shapes in its place.
 
-    For that, they are the plane Σx = 0, the circle in which it cuts the sphere, and the line along 𝟏.
+    These are the plane Σx = 0, the circle in which this plane cuts that sphere, and the line along 𝟏.
     """
     show = rows(np.eye(3, d))
     if d > 3 or not centred:

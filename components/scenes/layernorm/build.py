@@ -160,7 +160,8 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
     The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from the stage
     `⊙ γ` on. The others move with the points from the stage `unit sphere` on, but some spheres and circles
-    stop at the radius √d (see `sphere` and `circle`).
+    stop at the radius √d (see `sphere` and `circle`). The lengths of the axes, of the line along 𝟏 and of the
+    hyperplane are in proportion to `reach`, which is about the largest coordinate of a point.
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)
@@ -184,7 +185,10 @@ def arrival_stage(centered: bool) -> int:
 
 
 def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
-    """The hyperplane U of LayerNorm: a line for d = 2, a disc with a rim for d = 3."""
+    """The hyperplane U of LayerNorm: a line for d = 2, a disc with a rim for d = 3.
+
+    The points of the line or disc move by `steps`. reach: as in `guides`.
+    """
     show, u, title = rows(display(d)), hyperplane_basis(d), HYPERPLANE_NAMES[d]
     shared: Look = {"steps": steps, "guide": True}
     if d == 2:

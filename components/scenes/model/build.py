@@ -45,7 +45,7 @@ PHONE_ROWS = 2  # `View.rows` for each strip, so that the labels of its axis hav
 
 
 def files(choices: Choices) -> tuple[File | Stored, ...]:
-    """The chosen recording, and the second one, if it is to be compared with another."""
+    """The files of the chosen recording and, if the reader compares two recordings, of the second one."""
     first = _file("own", choices["own"], choices["recording"])
     if choices["beside"] == "none" and not choices["other"]:
         return (first,)

@@ -157,8 +157,8 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 def extent(norm: Reduced) -> float:
     """Half the side of a picture that has room for the vectors, and usually for the sphere.
 
-    It is the largest percentile distance (`far`) of the vectors at the stages from the sphere on; or the
-    radius of the sphere, if that is larger, but less than MAX_SPHERE_RATIO times as large.
+    Let f be the largest value of `far` for the vectors, over the stages from the sphere on. The result is f;
+    but if f < √d < MAX_SPHERE_RATIO·f, it is √d, the radius of the sphere.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))

@@ -188,7 +188,8 @@ def lines(
     """The lines of one recording in all strips, and a point for each norm in each strip.
 
     Points of norms in attention, in MLPs and elsewhere differ in shape. `scales` has the ends of each strip's
-    scale. `which` is 0 for the first recording, whose points can be clicked, and 1 for the second.
+    scale. `role` is the colour role, `title` the legend of the solid lines. `which` is 0 for the first
+    recording, whose points can be clicked, and 1 for the second.
     """
     show, n = rows(np.eye(2)), len(digest.rows)
     x = np.array([place(k, digest) for k in range(n)])
@@ -251,9 +252,10 @@ def escaped(text: str) -> str:
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    Its label is that dimension; the label of the longest run also names the layers. A label that is wider
-    than its bracket keeps off a higher norm beside the run. A label that would overlap the label of the
-    longest run is left out; its bracket remains. ends: the ends of the first strip's scale.
+    Its label is that dimension; the label of the longest run also names the layers. A label can be wider than
+    its bracket. If a norm beside the bracket is drawn higher than the bracket, such a label is moved away
+    from this norm (the label of the longest run is not). A label that would overlap the label of the longest
+    run is left out, but not its bracket. ends: the ends of the first strip's scale.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()

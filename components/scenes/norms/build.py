@@ -131,9 +131,10 @@ def blocks(norm: str, d: int) -> int:
 
 
 def pipeline(norm: str, x: np.ndarray) -> Pipeline:
-    """The two steps of a normalisation layer.
+    """The two steps of a normalisation layer: the first centres, the second scales.
 
-    For BatchNorm, they contain the means and standard deviations of the coordinates of the points x.
+    The first leaves points unchanged if the layer does not centre. BatchNorm's steps contain the means and
+    standard deviations of the coordinates of the points x. The second step of DyT is tanh(α·x).
     """
     d, k = x.shape[1], blocks(norm, x.shape[1])
     if norm == "batchnorm":
@@ -188,8 +189,9 @@ def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
 def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
-    side: "left" or "right"; the names of all clouds begin with it. through: the steps of the norm, of which
-    the last puts points on the surface. (DyT's surface, a cube, is drawn without it.)
+    DyT with d = 3 has the edges of a cube instead, because its points land inside the cube. side: "left" or
+    "right"; the names of all clouds begin with it. through: the steps of the norm. The last of them is
+    applied to the drawn surface (except the cube), and brings it to its size.
     """
     parts: list[Part] = []
     directions, over = display(norm, d)
@@ -230,7 +232,7 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 
 
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
-    """The view of the cloud of points, with the guides in `around`.
+    """The view of the cloud of points, and of the parts `around` them, which `guides` returns.
 
     Each point is coloured by a polar angle of its input: that of its first three coordinates in the plane
     orthogonal to (1, 1, 1), or, for d = 4, that of its first two coordinates.

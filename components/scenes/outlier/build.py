@@ -127,9 +127,9 @@ def points(x: np.ndarray, d: int, show: Rows) -> tuple[Mark, ...]:
 
 
 def guides(d: int, centred: bool, show: Rows) -> list[Part]:
-    """Guides: the sphere or circle on which the outputs lie, the positive x₁ axis, the limit of the outputs.
+    """The sphere or circle on which the outputs lie, the positive x₁ axis, and the limit of the outputs.
 
-    For LayerNorm with d = 3 they include the plane Σx = 0 and the line along 𝟏.
+    For LayerNorm with d = 3 there are also the plane Σx = 0 and the line along 𝟏.
     """
     end, flat = limit(d, centred), d == 3 and centred
     parts = mean_line(show, d, 1.5, 1.65, size=3, opacity=0.5) if flat else []
@@ -156,8 +156,8 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
     """Two clouds: 1/σ of each point, and (log₁₀ a, log₁₀ 1/σ) of the first CURVE_COUNT points.
 
-    σ is the standard deviation of the point's coordinates with the outlier a. RMSNorm has 1/RMS in place of
-    1/σ.
+    σ is the standard deviation of the point's coordinates with the outlier a, which the step `shift` adds.
+    If not `centred` (for RMSNorm), both clouds have 1/RMS in place of 1/σ.
     """
     centre = (Affine(centering_matrix(d)),) if centred else ()
     factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
@@ -167,16 +167,20 @@ def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud,
 
 
 def law_line(d: int, centred: bool) -> Cloud:
-    """Cloud of the ends of a line: log₁₀ of 1/σ against log₁₀ of the outlier a, for large a.
+    """Cloud of the ends of a line: log₁₀ of 1/σ against log₁₀ of the outlier a, as it is for large a.
 
-    Then x ≈ a·e₁, for which 1/σ is d/(a√(d − 1)). RMSNorm has 1/RMS in place of 1/σ; it is √d/a.
+    A point x with a large outlier is nearly a·e₁, for which 1/σ is d/(a√(d − 1)). If not `centred` (for
+    RMSNorm), the line shows 1/RMS in place of 1/σ; for a·e₁ it is √d/a.
     """
     at = np.log10(d / np.sqrt(d - 1) if centred else np.sqrt(d))
     return Cloud("law", np.array([[end, at - end] for end in LOG_OUTLIER]))
 
 
 def near_view(d: int, centred: bool, rounded: bool) -> View:
-    """Magnified view of two coordinates of the outputs near the limit."""
+    """Magnified view of the outputs near their limit, in the coordinates y₂ and y₃.
+
+    rounded: whether the title says that the outputs are rounded to 8 bits.
+    """
     flat, end = rows(np.eye(3, d)[1:]), limit(d, centred)[1]
     marks = (
         Points("points", "input", flat, size=5, hand=Follow()),

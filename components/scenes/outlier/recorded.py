@@ -110,10 +110,10 @@ def recorded(vectors: Recorded) -> Recipe:
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The vectors x as four numbers: the massive coordinate, two coordinates of the rest, and a remainder.
 
-    The rest of x is x without its massive coordinate. The two coordinates are along orthogonal axes: the mean
-    direction of the later tokens, and the mean direction of the first tokens minus its part along that axis.
-    The remainder is the length of what is then left of x. first: for each vector, whether it is a first
-    token.
+    The rest of x is x without its massive coordinate. The two coordinates are along two axes, which are
+    computed from the mean directions of the rests: the first axis is the mean direction of the later tokens;
+    the second is that of the first tokens, minus its part along the first axis. The remainder is the length
+    of what is then left of x. first: for each vector, whether it belongs to a first token.
     """
     rest = x * (np.arange(D) != MASSIVE)
     unit = rest / np.linalg.norm(rest, axis=1, keepdims=True)
@@ -124,7 +124,7 @@ def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def guides() -> list[Part]:
-    """Guides: the sphere of radius √d, the axis of the massive coordinate, and the pole where they meet."""
+    """The sphere of radius √d, the half axis of the massive coordinate, and the pole where the two meet."""
     end = RADIUS * np.eye(3)[:1]
     return [
         *globe(SHOW, RADIUS * np.eye(3), "the sphere of radius √d", mesh=0.1, net=0.3),

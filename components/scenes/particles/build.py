@@ -230,9 +230,9 @@ def rings(hand: Carry | None) -> View:
 
 
 def curves(d: int, n: int) -> View:
-    """Graph of the number of clusters against time, and of an estimate of it: the largest energy ÷ energy.
+    """Graph of the number of clusters against time, and of an estimate of this number.
 
-    All axes are logarithmic.
+    The estimate is the largest possible energy divided by the present energy. Both axes are logarithmic.
     """
     look: Look = WAY | {"only": [0], "whole": True, "size": 3, "opacity": 1.0}
     count, energy = ((token_number(d, LOG_TIME), token_number(d, each)) for each in (LOG_COUNT, LOG_ENERGY))

@@ -139,7 +139,7 @@ def layer(d: int) -> Pipeline:
 
 
 def across(d: int) -> np.ndarray:
-    """Unit vectors (2, d) that point right and up in the picture. If d = 3, as seen by the initial camera."""
+    """Unit vectors (2, d) that point right and up in the picture, for d = 3 as the initial camera sees it."""
     if d == 2:
         return np.eye(2)
     ahead = np.array(eye(CAMERA)) / np.linalg.norm(eye(CAMERA))
@@ -162,8 +162,8 @@ def moved(d: int, kind: str) -> Rows:
 def four(d: int, shape: Drawn, *, faces: bool = False) -> Drawn:
     """Four copies of a shape, each moved to the centre of one placement.
 
-    `shape` holds points and, in drawing order, their indices, with −1 for gaps; with `faces`, triangles
-    instead.
+    `shape` is a pair of points and the order in which a line joins them: their indices, with −1 for gaps. If
+    `faces`, it is a pair of points and triangles, each of which is three indices. The result is such a pair.
     """
     points, order = shape
     at = list(centres(d).values())

@@ -113,8 +113,8 @@ def velocity(d: int, update: Pipeline, placement: str) -> Pipeline:
 def flow(d: int, update: Pipeline, placement: str) -> Flow:
     """The step that moves all tokens from their start to the time of the slider `time`.
 
-    A reader can drag a token to another direction (`put`): at the time of that move, the flow turns this
-    token there.
+    A reader can drag a token to another direction at a time of the flow (`put`). When the flow reaches this
+    time, it turns the token to this direction.
     """
     puts = [put(names) for names in slots(d)]
     return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)
@@ -165,7 +165,8 @@ def put_parameters(d: int, n: int) -> list[Parameter]:
 def token_number(d: int, which: int, stage: int | None = None) -> Row:
     """Row that reads number `which` of a token's further numbers.
 
-    They come after the token's direction and what a layer adds to it, which have d numbers each.
+    They come after the token's direction and what a layer adds to it, which have d numbers each. The row
+    reads the number at the given `stage`, or, if this is None, at the current progress.
     """
     return Row((*[0.0] * (2 * d + which), 1.0), stage)
 

@@ -154,7 +154,7 @@ def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
 
 
 def guides(stages: int = 4) -> list[Part]:
-    """Guides: the sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏.
+    """The sphere of radius √3, the circle in which the plane Σx = 0 cuts it, and the line along 𝟏.
 
     stages: the number of stages of the recipe.
     """

@@ -255,7 +255,11 @@ def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
 
 
 def of_angles(drawn: Cloud, d: int, heads: int) -> tuple[Any, ...]:
-    """The parts of the choice "angles": parameters, clouds, views, readouts."""
+    """The parts of the choice "angles": parameters, clouds, views, readouts.
+
+    `drawn` is the cloud of the pairs (q, k), in which q and k have d coordinates each. With several `heads`,
+    the views and readouts also show what holds for the heads·d coordinates of all heads together.
+    """
     points = Points("pairs", "input", KEY_ROWS, "a pair", size=3, opacity=0.6, hand=Follow())
     guides, hero = sphere(points, *probe())
     histograms, cosines = spread(drawn, d, heads)

@@ -221,8 +221,9 @@ def picture(
     """Marks of the keys, of the key with the highest score, and of a proof about the followed key.
 
     The proof shows that a query can give the followed key the highest score, or that this key is an average
-    of others. Keys that no query can select are hollow. few: whether there are so few keys that they can be
-    drawn larger.
+    of others. Keys that no query can select are hollow. score: the row that computes scores. hand: the action
+    of a drag or click on a key. reach: about half the side of the picture; the proof's arrow and plane are in
+    proportion to it. few: whether there are so few keys that they can be drawn larger.
     """
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
@@ -287,7 +288,10 @@ def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> 
 
 
 def arrows(d: int, show: Rows) -> list[Part]:
-    """The query q as an arrow from the origin, and its tip, which can be dragged here only if d = 2."""
+    """The query q as an arrow from the origin, and its tip.
+
+    If d = 2, the tip can be dragged. Otherwise it can be dragged only in the small view (`above`).
+    """
     q = Affine(Entries(np.zeros((d, 1)), {f"q{i + 1}": np.eye(d)[:, [i]] for i in range(min(d, 3))}))
     look: dict[str, Any] = {"hand": Drag("q1", "q2"), "hint": "drag it"} if d == 2 else {}
     return [
@@ -297,7 +301,10 @@ def arrows(d: int, show: Rows) -> list[Part]:
 
 
 def above(d: int, score: Row, reach: float) -> View:
-    """The small view of the first two coordinates, in which the query can be dragged."""
+    """The small view of the first two coordinates, in which the query can be dragged.
+
+    Its axes go from −`reach` to `reach`, and become longer if sliders move points out of this range.
+    """
     show = rows(np.eye(2, d))
     layers = (
         Points("keys", "input", show, only=Selectable(), size=5, hand=Follow()),

@@ -136,7 +136,11 @@ def scatter(n: int) -> Array:
 
 
 def frame(name: str, low: float, high: float, levels: Array) -> list[Part]:
-    """Labels of the places where axes are shuffled, lines between them, and the horizontal scale of costs."""
+    """Labels of the places where axes are shuffled, lines between them, and the horizontal scale of costs.
+
+    The costs go from `low` to `high`. `levels` are the heights of the places. `name` begins the names of the
+    clouds.
+    """
     bottom, top = 0.5, len(levels) + 0.5
     left, right = sides(low, high)
     at = np.column_stack([np.full(len(levels), left + NAME_WIDTH / 2 * (high - low)), levels])
@@ -175,7 +179,11 @@ def tick_values(low: float, high: float) -> Array:
 
 
 def facts(arms: Mapping[bool, Rows], layer: int, measure: str) -> Facts:
-    """Table of the mean costs of shuffles by place and kind, with standard deviations between models."""
+    """Table of the mean costs of shuffles by place and kind, with standard deviations between models.
+
+    `arms` maps True to the rows about the trained models, False to those about the untrained ones; all are
+    about the `layer`, which counts from 0. measure: the cost, a key of MEASURES.
+    """
     count = len({row["seed"] for row in arms[True]})
     columns = ("", *(f"{name}, {kind}" for name in ARMS.values() for kind in SHUFFLE_LABELS.values()))
     lines = [

@@ -106,10 +106,11 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """Clouds of closed forms for the line y = h: sin arctan(x/h) of the curve, and arctan(x/h) of the angle.
+    """Two clouds of closed forms for the line y = h: "closed form" and "arctangent".
 
-    x/h is computed differently from the slice's steps, which use √(x² + h²): the stored point (x, √(L² − x²))
-    has the length L = LINE_HALF_LENGTH, and its x is divided by L + (h − L).
+    The last stage of "closed form" is the height sin arctan(x/h), that of "arctangent" the angle arctan(x/h).
+    Here x/h is computed without √(x² + h²), which the steps of the slice use: the stored point
+    (x, √(L² − x²)) has the length L = LINE_HALF_LENGTH, and its x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
@@ -120,8 +121,8 @@ def arctangent() -> tuple[Cloud, Cloud]:
 def curve_view(color: Color, straight: bool) -> View:
     """Graph of the slice: the first coordinate of each point now, against its first coordinate at the start.
 
-    `straight` says whether the slice is above a line. For a circle the closed form is drawn for only one
-    half, as the other half has the same curve.
+    `color` is the colour scale of the points. `straight` says whether the slice is above a line. For a circle
+    the closed form is drawn for only one half, as the other half has the same curve.
     """
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
