@@ -103,7 +103,10 @@ def colors(theme: str) -> dict[str, str]:
 
 
 def word(role: str) -> str:
-    """The name of the colour for text about a role: `role-text` if the role's own is too faint, or `role`."""
+    """The name of the colour for text about a role, as in `colors`.
+
+    It is `role-text` if the role's own colour has too little contrast for text, otherwise `role` itself.
+    """
     return f"{role}-text" if role in WRITTEN else role
 
 

@@ -104,7 +104,8 @@ def _counts(
 ) -> str:
     """SVG that writes, beside places where several points coincide, how many they are, such as "×3".
 
-    A number is left out if it would overlap a label or another number.
+    A number is left out if it would overlap a label or another number. view: has the axes of this state.
+    camera: None for that of the view. zoom: the factor by which the positions in `drawn` have been scaled.
     """
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
@@ -349,9 +350,9 @@ def _shades(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """SVG of colours that fill a view: for each colour of the scale, the area with this or a higher one.
+    """SVG of colours that fill a view: for each colour of the scale, the area with this or a later colour.
 
-    Each area is drawn over those of lower colours, so that no seams show between colours.
+    Each area is drawn over those of earlier colours, so that no seams show between colours.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape
@@ -367,8 +368,8 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 def _cells(drawn: Drawn) -> str:
     """SVG of a grid of coloured rectangles.
 
-    The colour of a rectangle is a mixture of two colours of the scale, those nearest to its value. So it is
-    drawn once in the lower one, then in the other with an opacity.
+    The colour of a rectangle is a mixture of two neighbouring colours of the scale: its value is between
+    theirs. So it is drawn in the first of these colours, and again over it in the second, with an opacity.
     """
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
@@ -414,7 +415,8 @@ def _remaining_colour(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn])
     """For each point in `chosen` (indices), the share of its colour that remains, from 0 to 1.
 
     Points far from the camera fade, and translucent surfaces in front of a point weaken its colour. The share
-    is 1 in a 2D view, and for a mark that shows only the followed (selected) point.
+    is 1 in a 2D view, and for a mark that shows only the followed (selected) point. others: the marks whose
+    surfaces can be in front.
     """
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):
@@ -439,7 +441,7 @@ def _faded(shape: str, left: float, *, single: bool = False) -> str:
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    """A function from a point's index to its attribute `fill`, or "" if all have the colour of the role."""
+    """A function that returns the attribute `fill` of a point by its index: "" for the colour of the role."""
     color = color_of(mark)
     if color is None:
         return lambda i: ""

@@ -26,7 +26,7 @@ MAX_CACHED_NUMBERS = 50_000
 class Cloud:
     """A set of points (N, d), and the maps that move them.
 
-    place     maps that move the points before stage 0; they depend on parameters only
+    place     maps that move the points before stage 0; parameters can change them, the progress cannot
     pipeline  the steps, each of which leads from one stage to the next; between two stages, positions are
               interpolated linearly
     labels    a text for each point
@@ -242,9 +242,9 @@ def project(
     """The coordinates (*batch, N, k) at which points are drawn: the values of the k rows in `show`.
 
     points: (*batch, N, m), the current points. If a row has more weights than the points have coordinates,
-    the superfluous weights are ignored; if fewer, the superfluous coordinates. stages: the points at each
-    stage, for rows with a fixed stage; if this stage is beyond the last, the last one is used. Without
-    `stages`, such rows apply to `points` too.
+    the superfluous weights are ignored. If it has fewer, the superfluous coordinates are ignored. stages: the
+    points at each stage, for rows with a fixed stage; if this stage is beyond the last, the last one is used.
+    Without `stages`, such rows apply to `points` too.
     """
     first, weights = show[0], [row.vector(params) for row in show]
     # a single matrix product is only possible if all rows read the same points, with as many weights each

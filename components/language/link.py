@@ -35,10 +35,12 @@ Build = Callable[[Scene, Choices], Recipe]
 class State:
     """The state of a scene, as a link describes it.
 
+    follow    the index of the followed (selected) point
     camera    three numbers for the camera's position, or six: also the point that it looks at; None for the
               scene's default
-    theme     "" to use the theme that the reader has chosen
-    controls  the names of the visible controls; None for all
+    theme     "light", "dark", "auto" (the setting of the reader's system), or "" to use the theme that the
+              reader has chosen
+    controls  the names of the visible controls; None for all, () for none
     tour      the number of the tour's stop, from 1 on; 0 for none
     """
 
@@ -245,9 +247,10 @@ def _number_entry(
 
 
 def _camera_entry(camera: Sequence[float]) -> dict[str, str]:
-    """The entry {"camera": numbers} of a link, with four decimals; {} if no link may contain this camera.
+    """The entry {"camera": numbers} of a link, with four decimals; {} for a camera that `parse` would refuse.
 
-    If rounding would bring the camera too close to the point that it looks at, all decimals are written.
+    If `parse` would refuse only the rounded numbers, all decimals are written. If the camera looks at the
+    origin, this point is left out.
     """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))

@@ -8,8 +8,9 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    The new query lacks the pairs that `Scene.moved` maps to this slug, and the choices of `scene` that the
-    other scene does not have, also in the list `controls`. The rest of the query is kept in its order.
+    The new query lacks the pairs that `Scene.moved` maps to the returned slug. Its list `controls` names no
+    choice of `scene`, present or former, that the scene with this slug does not have. If this is another
+    scene, the query also lacks the values of such choices. The rest is kept in its order.
     """
     if not scene.moved:
         return None

@@ -231,7 +231,7 @@ class View:
 
     @property
     def wide(self) -> bool:
-        """Whether the axes are so wide that the view, as the first one, takes the whole width of the figure.
+        """Whether the axes are so wide that the view, if it is the first, is as wide as the whole figure.
 
         False for a 3D view, and for a view without `ranges` or with axes of different scales.
         """
@@ -273,10 +273,12 @@ class Facts:
 class Overview:
     """A few lines of text beside a figure, and a table that compares all values of one choice.
 
+    lines    the paragraphs of the text
+    title    the title of the table, shown above it
     choice   the name of a choice whose values are 1, 2, …; "" if clicks on rows do nothing
     rows     the rows of the table, one for each value 1 … n of the choice; a click on a row sets the choice
     columns  the heads of the columns; a click on one sorts the table by this column
-    abouts   an explanation of each column
+    abouts   an explanation of each column, shown as a tooltip of its head
     csv      the contents of a file that readers can save, such as the same numbers in full precision
     """
 

@@ -67,8 +67,8 @@ def check_indices(where: str, what: str, numbers: Any, low: int, count: int) -> 
 def check_length(where: str, what: str, found: Any, count: int, of: str) -> None:
     """Raise WrongRecipe unless the sequence `found` has `count` entries.
 
-    The message consists of three texts. where: the part of the recipe. what: the name of the sequence. of: a
-    noun for the things that each have one entry, such as "point".
+    The other arguments are texts for the message. where: the part of the recipe. what: the name of the
+    sequence. of: a noun for the things that each have one entry, such as "point".
     """
     if len(found) != count:
         refuse(where, f"{what} has {len(found)} entries", f"take {count}, one for each {of}")

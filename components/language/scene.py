@@ -257,10 +257,11 @@ class Scene:
 
     package      the Python name of the package; its last part is the slug, the scene's name in addresses
     build        a pure function that returns the recipe. Its arguments are the choices; then, if the scene
-                 has a training, the record of a training run (weights at checkpoints); then the contents of
-                 its `files`
+                 has a training, the record of a training run (weights at checkpoints); then the parsed
+                 contents of each of its `files`
     order        a number that decides the scene's position in lists
-    files        a function that returns the data files that the scene needs for given choices
+    files        a function that returns, for given choices, the shipped files (`File`) and the uploaded data
+                 (`Stored`) that the scene needs
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
     moved        for old links: from a pair (name, value) in a query to the slug of the scene that shows this

@@ -66,9 +66,10 @@ class Scope:
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
         """Raise WrongRecipe if a row does not fit the points to which it applies.
 
-        It must not have more weights than the points have coordinates, and the points must have the stage
-        that it names. space: the number of these coordinates if the points are computed from the cloud; None
-        if they are the points of the cloud.
+        The row must not have more weights than the points have coordinates. If it names a stage, the cloud
+        must have this stage. The same holds for `row.over`. space: None for a row that applies to points of
+        the cloud. For points that the mark computes from the cloud, it is the number of their coordinates;
+        they have only stage 0.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):

@@ -53,7 +53,12 @@ STAGE_PASSAGE = re.compile(r"^@(.*)\n((?:.+\n)+)", re.M)
 
 @dataclass(frozen=True)
 class Stop:
-    """A stop of the tour: texts as HTML, and its state as a query. question: asked before it; "" for none."""
+    """A stop of the tour: its title and text as HTML, and its state as the names and values of a query.
+
+    question  what readers are asked before they see the stop, as HTML; "" for nothing
+    answers   the answers that they can choose, as HTML
+    right     the index of the right answer
+    """
 
     title: str
     state: dict[str, str]
@@ -81,7 +86,8 @@ def mathml(latex: str, *, display: str = "inline") -> str:
     r"""LaTeX → MathML. `\class{name}{…}` becomes an element with this class, for style sheets and the player.
 
     ⊙, + and = get the spacing of an infix operator also at the edge of such an element. ⟨ and ⟩ become
-    brackets; | and ‖ become as high as a letter, without space around them.
+    brackets; | and ‖ become as high as a letter, without space around them. display: "block" for a formula
+    on a line of its own, "inline" for one inside a text.
     """
     found = convert(latex, display=display)
     for bracket, form in (("&#x027E8;", "prefix"), ("&#x027E9;", "postfix")):

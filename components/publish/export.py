@@ -98,9 +98,10 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
 
 
 def _check_assets(folder: Path, files: Collection[str]) -> None:
-    """Raise CommandFailed if `folder` is a file, or if writing `files` (names) would overwrite others' files.
+    """Raise CommandFailed if `folder` is a file, or if writing `files` (names) would overwrite other files.
 
-    In a folder that contains PROGRAM, all files count as ours.
+    In a folder that contains PROGRAM, these files count as written by an earlier export; they may be
+    overwritten.
     """
     if folder.exists() and not folder.is_dir():
         raise CommandFailed(f"--assets: {folder} is a file: name a folder")

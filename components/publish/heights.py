@@ -1,10 +1,11 @@
 """The height of an embedded figure, computed from its width without a browser.
 
 oEmbed hosts need it before a browser loads the figure. It is the sum of the parts in assets/page/embed.css:
-the views, whose height follows from the width; the scrubber; the line below; and the formula and text, which
-are estimated, because only a browser knows their lines. Where the estimate is too low, the views become
-lower. For 34 scenes, at six widths from 280 to 720 pixels, the height is off by 8 pixels on average, at
-most 24 too high and 46 too low.
+the views, whose height follows from the width; the scrubber; the last line, with the title of the scene and
+the link to its page; and the formula, the text and the controls. The heights of these three are estimated,
+because only a browser knows how they break into lines. Where the result is too low, the browser draws the
+views lower than usual. For 34 scenes, at six widths from 280 to 720 pixels, the height is off by 8 pixels on
+average, at most 24 too high and 46 too low.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NO_SIGN = re.compile(r"\\class\{[^}]*\}|(?<=\\)[a-zA-Z]+|[{}\s_^,;&]")
 def height(state: State, width: int) -> int:
     """The height in pixels of an embedded figure that is `width` pixels wide.
 
-    state: what the figure shows. The number of rows of controls is only estimated.
+    state: what the figure shows. The lines of the formula and the rows of controls are only estimated.
     """
     return round(views(len(state.recipe.views), width) + above(state.recipe, width) + below(state, width))
 
@@ -69,10 +70,11 @@ def formula(latex: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The estimated height in pixels of all that is below the views of a figure and their text.
+    """The estimated height in pixels of all that is below the views of a figure and the `Letters` there.
 
-    That is the scrubber, the line with the link at the end, and the rows of controls that the link names. If
-    the link does not say which controls are visible, they are folded away.
+    If `state.controls` is None, this is the scrubber and the last line, which contains the folded controls,
+    the title of the scene and the link to its page. Otherwise it is the last line, the rows of the controls
+    that `state.controls` names, and, if it names "progress", the scrubber.
     """
     names = state.controls
     if names is None:

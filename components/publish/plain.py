@@ -56,8 +56,8 @@ def body(
     choices  the choices that readers can change, as JSON data
     end      further content at the end of the element
     tag      the class of the element
-    folded   whether controls are folded away until the reader opens them; if the link names controls, they
-             are open
+    folded   whether readers can fold the controls away and unfold them; at first they are folded, except if
+             `state.controls` says which controls are visible
     """
 
     def shown(names: Iterable[str]) -> bool:
@@ -153,10 +153,11 @@ def _alone(
 
 
 def figure(state: State) -> dict[str, str | None]:
-    """The state of an embedded figure for data attributes: `query`, and `controls` with the visible ones.
+    """The values of two data attributes, `query` and `controls`, from which the player of a figure starts.
 
-    `controls` is None if all are visible. The visible ones are not named in `query`, because the link from
-    the figure to the page of its scene has the same query, and that page shows all controls.
+    query     the query string of the state, without `controls`: the link from the figure to the page of its
+              scene has the same query, and that page shows all controls
+    controls  the names of the visible controls, with commas between; None if all are visible
     """
     names = None if state.controls is None else ",".join(state.controls)
     return {"query": write(replace(state, controls=None)), "controls": names}

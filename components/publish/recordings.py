@@ -178,7 +178,9 @@ def _report(asked: argparse.Namespace) -> None:
 def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str, Any]:
     """The effect of each normalisation layer's centring on the predictions of the model `asked.model`.
 
-    rows: the layers of the recording, as in a report. Returns {} if no model is given.
+    Returns the result of `learning.convert.predictions.predictions`: an `Effect` for each path of a layer,
+    and for all layers at once. Returns {} if no model is given. rows: the layers of the recording, as in a
+    report. Raises CommandFailed.
     """
     if asked.model is None:
         return {}

@@ -149,7 +149,8 @@ def _previews(folder: Path) -> None:
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
     """The link preview of a page that is not a scene, as elements for its head.
 
-    name: the key of the page in `front_pages`. path: its address, relative to `url`, the address of the site.
+    name: the key of the page in `front_pages`. path: its address, relative to `url`, the address of the site
+    ("" if unknown). lead: its description.
     """
     return _preview(name, path, front_pages()[name].title, lead, url)
 
@@ -211,11 +212,11 @@ def _scene(folder: Path, scene: Scene, site: Site) -> dict[str, str]:
 
 
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The choices that readers of a static page can change, as JSON data, with those values that exist.
+    """The choices that readers of a static page can change, with the values that have a recipe, as JSON data.
 
-    A `Several` keeps all its options; one with more than SUBSETS is left out, because only its default has a
-    recipe. Text fields, results of training and parts of such results (`Picked`) are left out too, because
-    they need a server. made: for each recipe that was written, its choices; the page opens with the first.
+    A `Several` keeps all its options; if it has more than SUBSETS, it is left out, because only its default
+    has a recipe. Text fields, results of training and parts of such results (`Picked`) need a server, and are
+    left out too. made: for each recipe that was written, its choices; the page opens with the first.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -343,9 +344,9 @@ def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def long_read(place: Place, files: Mapping[str, str], site: Site, *, alone: bool = False) -> str:
-    """The HTML of the story's page.
+    """The HTML of the story's page. alone: whether the story is the only page of the site.
 
-    files: for each scene by slug, the file of its default recipe. alone: whether the story is the only page.
+    files: for each scene by slug, the path of the file with its default recipe, in the site's folder.
     """
 
     def data(scene: Scene) -> dict[str, Any]:
@@ -362,7 +363,7 @@ def long_read(place: Place, files: Mapping[str, str], site: Site, *, alone: bool
 
 
 def front(recipe: str, site: Site) -> str:
-    """The HTML of the home page. recipe: the file with the recipe of its figure."""
+    """The HTML of the home page. recipe: the path of its figure's recipe, in the site's folder."""
     scene = home.hero()
     data = page.facts(scene, plotly=f"lib/{bundle()[0]}") | page.apart(HOME_STATE, "progress")
     block = data_block({"": recipe})
@@ -376,7 +377,7 @@ def scene_page(
 ) -> str:
     """The HTML of a scene's page.
 
-    files: the files of its recipes, by `link.key`. choices: the result of `offered`.
+    files: the paths of its recipes in the site's folder, by `link.key`. choices: the result of `offered`.
     """
     data = page.facts(scene, page=BELOW.scene("{slug}"), plotly=f"{BELOW.root}lib/{bundle()[0]}")
     main = page.scene_page(
@@ -438,8 +439,8 @@ def _page(
 ) -> str:
     """The HTML of a page of the static site. more: further elements for its head.
 
-    lead: its description. slug: the scene on it; "" for none. alone: whether it is the only page, so that it
-    has no header. The scripts in FIRST run first: they set the theme, and report if the browser blocks
+    lead: its description. slug: the scene on it; "" for none. alone: whether it is the site's only page; it
+    has no header then. The scripts in FIRST run first: they set the theme, and report if the browser blocks
     modules.
     """
     first = [element("script", {"src": place.asset(name)}) for name in FIRST]

@@ -70,7 +70,10 @@ def test_gradient():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("d", [2, 3, 100, 5000])
 def test_near_the_largest_number_nothing_overflows(dtype, d):
-    """Centring of ± half the largest number does not overflow, though a sum of three of one sign would."""
+    """Centring numbers that are alternately + and − half the largest number does not overflow.
+
+    The sum of three such numbers of one sign would.
+    """
     signs = np.where(np.arange(d) % 2, -1.0, 1.0)
     x = (np.finfo(dtype).max / 2 * signs).astype(dtype)
     want = x.astype(np.longdouble) - x.astype(np.longdouble).mean()

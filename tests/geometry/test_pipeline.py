@@ -208,7 +208,10 @@ def test_centring_takes_a_constant_vector_to_zero_exactly(d):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("library", ["numpy", "float32", "float64", "gradient"])
 def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exactly(d, library):
-    """Centring takes a constant vector to exactly 0, whether its matrix is constant, a term or a track."""
+    """Centring takes a constant vector to exactly 0, and so does the norm after it.
+
+    This holds whether the matrix is constant, a term of `Entries`, or a track of `Entries`.
+    """
     PI, x = centering_matrix(d), np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
     by = {
         "term": Entries(np.zeros((d, d)), terms={"t": PI}),
@@ -226,7 +229,10 @@ def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exac
 
 
 def test_the_gradient_of_a_parameter_that_centres_is_that_of_the_matrix():
-    """For A = I − t𝟏𝟏ᵀ and t = 1/2 all rows sum to 0, but for other t they do not: ∂(Ax)₁/∂t = −(x₁ + x₂)."""
+    """For d = 2 and A = I − t𝟏𝟏ᵀ, ∂(Ax)₁/∂t is −(x₁ + x₂) also at t = ½, where all rows of A sum to 0.
+
+    `Affine` treats such a matrix specially. This must not change the gradient.
+    """
     t = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
     step = Affine(Entries(np.eye(2), {"t": -np.ones((2, 2))}))
     step.apply(torch.tensor([[3.0, 1.0]], dtype=torch.float64), {"t": t})[0, 0].backward()
@@ -249,7 +255,10 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
 
 
 def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
-    """Where a norm divides by ‖x‖ + ε√n, an ε from parameters may be negative, as in the scene `surface`."""
+    """A norm that divides by ‖x‖ + ε√n takes a negative ε from parameters if the divisor is positive.
+
+    The scene `surface` does so.
+    """
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])
 

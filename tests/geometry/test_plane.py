@@ -39,7 +39,11 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """Rounding of equal coordinates of the normal does not turn the disc: the first counts as smallest."""
+    """If the normal's coordinates are equal except for rounding, the disc does not turn.
+
+    The smallest coordinate decides where the disc's first point is. Of nearly equal ones the first counts as
+    smallest.
+    """
     exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
     for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):
         np.testing.assert_allclose(facing(np.zeros(3), np.array(normal), 1.0, CORNERS), exact, atol=1e-11)
@@ -70,14 +74,17 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """If the nearest position that sees the plane edge on would look straight down, a level one is taken."""
+    """For a plane through 0, `edge_on` takes a position at height 0 if the nearest is straight overhead."""
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
 
 
 @pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
-    """The eye stays if it is on the normal, or nearer to the origin than the plane, or if w = 0."""
+    """The eye stays if it is on the normal of the plane ⟨w, x⟩ + b = 0, or too near the origin, or if w = 0.
+
+    Too near means nearer to the origin than the plane.
+    """
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 
 

@@ -14,19 +14,20 @@ def digest(name: str) -> Digest:
 
 
 def every_row():
-    """The statistics of all norms of all four models."""
+    """The statistics of all norms of all four models: a list of table rows, one for each norm."""
     return [row for name in NAMES for row in digest(name).rows]
 
 
 def heads(name: str, column: str) -> list[np.ndarray]:
-    """A column of the table "attention": for each layer of a model, an array with a number for each head."""
+    """A column of the table "attention" for the model `name`: for each layer, an array over its heads."""
     return [np.array(row[column]) for row in table("attention") if row["model"] == name]
 
 
 def no_key_is_lost_in_a_head():
-    """Assert that no key of a text, or of a sentence, is lost in any head of SmolLM2 and MiniLM.
+    """Assert that a query can select each key, in every head of SmolLM2 and MiniLM.
 
-    The text has 512 tokens. A key is lost if no query can select it.
+    This holds for the 512 tokens of a text and for those of a sentence. Keys are computed from the input of
+    the norm, and also, as the model does it, from its output.
     """
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
         rows = [row for row in table("trained_keys") if row["model"] == name]

@@ -25,7 +25,10 @@ UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers 
 
 @cache
 def text(slug: str) -> str:
-    """The text of a scene without lines `@ …` and numbers of list items; all white space is single spaces."""
+    """The text of a scene, as one line in which all white space is single spaces.
+
+    Left out are the lines `@ …` and the numbers of list items.
+    """
     path = Path(components.scenes.__path__[0]) / slug / "text.md"
     return " ".join(UNSAID.sub("", path.read_text("utf-8")).split())
 

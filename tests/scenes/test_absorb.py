@@ -27,7 +27,10 @@ def recipe(seed=1, weights="drawn", layer="1"):
 
 
 def at(name, stage, mean=0.0, **choices):
-    """A cloud's points at a stage: the first d coordinates, which are drawn. mean: the slider's value."""
+    """The positions of the cloud `name` at a stage, in the first d coordinates, which are drawn.
+
+    mean: the value of the slider of this name.
+    """
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]
     return shown.cloud(name).stages({"mean": mean})[stage][:, :d]
@@ -35,7 +38,10 @@ def at(name, stage, mean=0.0, **choices):
 
 @EACH
 def test_what_comes_out_never_changes(choices):
-    """The next block's input is the same at every stage; at the last (RMSNorm) only if `mean` is 0."""
+    """The next block's input is the same at all stages, except at the last if `mean` is not 0.
+
+    The last stage replaces LayerNorm by RMSNorm.
+    """
     want = at("says", 0, **choices)
     for mean in (-3.0, 0.0, 1.0):
         for stage in range(LAST):
@@ -57,9 +63,10 @@ def test_what_moves_and_what_does_not(choices):
 
 
 def test_other_codes_block():
-    """PyTorch's functions give the same input of the next block as the scene, in two ways.
+    """A block made of PyTorch's functions gives the next block's input as the scene shows it.
 
-    The block has LayerNorm and its own weights, or RMSNorm and the rewritten weights.
+    This holds for a block with LayerNorm and the original weights, and for one with RMSNorm and the rewritten
+    weights.
     """
     own, x = drawn(1)
     d = x.shape[1]
@@ -145,7 +152,10 @@ def a_zero_gain():
 
 
 def one_matrix_twice():
-    """The head is the transposed embedding; a head made from the centred embedding gives other logits."""
+    """The language model's head is its transposed embedding, and must not be centred with it.
+
+    If the transposed centred embedding is the head, the logits are different.
+    """
     shape, weights = shipped("language.safetensors", from_file)
     tokens, own = shape.tokens(TEXT), absorb.untied(weights)
     np.testing.assert_array_equal(own["head.weight"], weights["wte.weight"].T)

@@ -301,7 +301,10 @@ def scores_and_cosines():
 
 
 def moved_by(**params):
-    """The change of each token's arrow (n,); the page displays the largest. params: values of sliders."""
+    """How far the first update of each token is from the update without `params`: distances (n,).
+
+    params: values of sliders (scale and mean of x). The page displays the largest distance.
+    """
     residual = next(r for r in recipe().readouts if isinstance(r, Residual) and r.a == "update")
     a, b = (stages(name, **params)[-1][:, : residual.coordinates] for name in (residual.a, residual.b))
     return size(a - b)

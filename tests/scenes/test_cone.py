@@ -165,9 +165,10 @@ def ends_of_sliders():
 
 
 def at_the_edge(**params):
-    """Assert that both lines lie on the sheet and end at its edge, and that one bends at (u, v).
+    """Assert that the clouds "line" and "bent line" lie on the sheet and end at its edge.
 
-    params: the values of the sliders.
+    The bent line runs parallel to the first axis as far as (u, v), and continues with the slope w.
+    params: the values of the sliders, u, v and w among them.
     """
     for cloud in ("line", "bent line"):
         before = line_stages(cloud, **params)[0]

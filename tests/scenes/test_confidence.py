@@ -1,4 +1,4 @@
-"""The scene `confidence`: the largest probability that a last norm allows, and pushes into W's null space."""
+"""The scene `confidence`: the largest probability after a last norm, and the effect of W's null space."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,10 @@ def test_points_have_these_probabilities_and_entropies(change):
     "change", ({}, {"w": 2.5}, {"gamma1": 0.3}, {"gamma1": -1.5, "gamma2": 0.4, "gamma3": 2.0})
 )
 def test_the_ceiling_is_the_maximum_over_the_sphere(change):
-    """The ceiling agrees with the largest probability that an optimiser finds, from several starts."""
+    """The scene's ceiling for each class is the largest probability that an optimiser finds on the sphere.
+
+    The optimiser starts at 12 points. change: values of sliders that differ from the defaults.
+    """
     recipe, params = state(**change)
     starts = np.random.default_rng(0).normal(size=(12, 3))
     for k, most in enumerate(ceiling(recipe, params)):

@@ -260,9 +260,10 @@ def of_the_last_token():
 
 
 def updates():
-    """With LayerNorm: mean squares of the updates before they are multiplied by g.
+    """With LayerNorm, the mean squares of the updates, before the factor g, are those that the text states.
 
-    Their mean c over the first L blocks predicts the growth of the size, √(1 + L·c·g²), to 3 %.
+    Their mean c over the first L blocks predicts to 3 % how much the size has grown after L blocks: by the
+    factor √(1 + L·c·g²).
     """
     for gain, words in ((0.2, ("0.75", "0.82", "0.77")), (1.0, ("0.73", "1.16", "1.00"))):
         squares = []
@@ -358,7 +359,7 @@ def of_a_number_over_tokens():
 
 
 def trained_streams():
-    """Median lengths before the norms of SmolLM2 and of MiniLM."""
+    """The median lengths of the vectors before the norms of SmolLM2 and of MiniLM are those of the text."""
     before, after = atlas.digest("smollm2").rows, atlas.digest("minilm").rows
     said(before[0]["size"], "2.8")
     said(before[-1]["size"], "1027")

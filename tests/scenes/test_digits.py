@@ -58,7 +58,10 @@ def ten_digits():
 
 
 def ten_caps():
-    """Of ten points on a sphere, some two are at most about 66° apart: the better of two optimisations."""
+    """Ten points on a sphere, spread by an optimiser, have a least distance of 66°.
+
+    The better of two runs counts.
+    """
 
     def crowding(flat, power):
         points = flat.reshape(10, 3) / np.linalg.norm(flat.reshape(10, 3), axis=-1, keepdims=True)

@@ -52,9 +52,10 @@ def fates(recipe, params=None):
 
 
 def by_hand(tilt, shift, *, size=1.0):
-    """The exact shares of the circle that have each of `gates.FATES`, for weights set by hand: (3,).
+    """The exact shares of the circle that have each of `gates.FATES`, (3,), for the weights set by hand.
 
-    size: the radius of the circle, as a multiple of that of the norm's output.
+    tilt, shift: the values of the sliders that set the weights. size: the radius of the circle, as a multiple
+    of that of the norm's output.
     """
     return gates.shares(size * rotation_from_ones(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
 
@@ -116,7 +117,10 @@ def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
 @pytest.mark.parametrize("function", ["relu", "gelu"])
 @pytest.mark.parametrize("expansion", EXPANSIONS)
 def test_drawn_weights_come_as_near_as_they_can(function, expansion):
-    """No change of W₂ or c lowers the mean square error; each random neuron has variance 1."""
+    """W₂ and its shift c are those of least squares; each random neuron has variance 1.
+
+    Least squares: no other W₂ and c bring W₂h + c nearer to the input y, by the mean square error.
+    """
     recipe = recipe_of(SCENE, weights="drawn", function=function, expansion=expansion, seed=3)
     y, _, h, back = recipe.cloud("points").stages({})
     np.testing.assert_allclose((y - back).T @ np.column_stack([h, np.ones(len(h))]), 0, atol=1e-9)
@@ -211,9 +215,10 @@ def the_ranks():
 
 
 def the_condition():
-    """From one shift on, no two points have one image; from a larger one on, all neurons are on everywhere.
+    """From a shift of 1/√2 on, points have different images; from √2 on, all neurons are on at all points.
 
-    Both are tested just below and just above, on the circle. The first is tested on the sphere too.
+    Tested just below and just above these shifts, on the circle, with weights set by hand. On the sphere,
+    points have different images from √(3/2) on.
     """
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")
@@ -285,7 +290,10 @@ def drawn_zeros():
 def drawn_and_wide():
     @cache
     def lost(norm, k):
-        """For each draw, the percentage of lost points."""
+        """For each draw of the weights, the percentage of points that do not stay apart.
+
+        k: the number of neurons per coordinate; there are 3k.
+        """
         y, basis = normed(FINE, norm=norm), SPACES[norm]
         each = (
             gates.fates(drawn_weights(s)[: 3 * k] @ basis.T, np.zeros(3 * k), y @ basis.T)
@@ -445,7 +453,10 @@ def other_lengths():
 
 
 def against_the_planes():
-    """Points that share their image with some others lie on an axis; two arcs of points are mapped to 0."""
+    """Points that share their image with some other points, but not with an arc, are mapped to axes.
+
+    All points of two arcs are mapped to 0.
+    """
     _, at = at_stop("Against the planes")
     h = at.now("points")
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))

@@ -1,4 +1,7 @@
-"""The scene `fibre`: LayerNorm sends each half-plane to one point; its centring Π is a projection."""
+"""The scene `fibre`: LayerNorm sends each half-plane that ends at the line along 𝟏 to one point.
+
+The matrix Π of its centring is a projection.
+"""
 
 from fractions import Fraction
 
@@ -91,7 +94,7 @@ def at(title, cloud):
 
 
 def v_at(phi):
-    """The unit vector v at the angle φ: where LayerNorm puts the half-plane of this angle, divided by √3."""
+    """The unit vector v at the angle φ. LayerNorm sends the half-plane of this angle to √3·v."""
     return stages("image", phi=phi)[-1][0] / ROOT
 
 

@@ -124,7 +124,10 @@ def on_the_sphere():
 
 
 def shadows(heads):
-    """The semi-axes of the projection of LayerNorm's ball to the axes of the first of `heads` heads."""
+    """The semi-axes of what the first of `heads` heads sees of LayerNorm's ball, longest first.
+
+    The window is "sine", with overlap 0.
+    """
     return 2 * np.linalg.svd(share(heads, "sine", 0)[0] * SHOW)[1]
 
 
@@ -135,9 +138,10 @@ def of_two_heads():
 
 
 def twice_as_wide():
-    """At overlap 1 a window is twice as wide as its block, so it ends at the middle of the next block.
+    """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    The shares of an axis are averages over a unit interval, which adds 1 to the width.
+    A head sees a share of every axis less than ½ outside its window, so the axes of which it sees something
+    span 1 more than the window.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
@@ -195,7 +199,7 @@ def ties():
 
 
 def all_sums():
-    """Two heads: the least and the largest length of a sum of parts are attained, and no sum is longer."""
+    """The sum of what two heads see of two different points has a length from 0 to √8; both ends occur."""
     ties()
     first, second = np.array([1, -1, 0, 0]), np.array([0, 0, 1, -1])
     sees = share(2, "box", 0)
@@ -242,7 +246,10 @@ def two_shadows():
 
 
 def one_direction():
-    """The planes of the two heads' axes share a line in the picture, which leaves out 𝟏; in ℝ⁴, only 0."""
+    """In ℝ⁴ the planes of the two heads' axes meet only at 0; in the picture they meet in a line.
+
+    The picture leaves out 𝟏. The shorter semi-axes of what the heads see lie on this line.
+    """
     blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
     for shown, common in ((np.eye(D), 0), (SHOW, 1)):
         a, b = shown[:, :2], shown[:, 2:]
@@ -280,7 +287,10 @@ def for_one_head():
 
 
 def the_query():
-    """With the query's slider at an end, only the expected ones of the first two heads have scores ≠ 0."""
+    """With two heads, the query's slider gives only head 1 a score ≠ 0 at 0°, and only head 2 at 90°.
+
+    With four heads, it gives heads 1 and 2 such scores at 0°, and neither of them at 90°.
+    """
     for heads, query, seen in ((2, 0, (1, 0)), (2, 90, (0, 1)), (4, 0, (1, 1)), (4, 90, (0, 0))):
         scores = stages(cut(heads=heads), "scored", overlap=0, query=query)[-1][:, D : D + 2]
         assert (np.abs(scores).max(0) > ROUNDING).tolist() == [bool(head) for head in seen]
@@ -298,9 +308,9 @@ def boxes():
 
 
 def alike():
-    """Both norms commute with permutations of the axes, and with rotations.
+    """Both norms commute with permutations of the axes and with rotations that leave 𝟏 where it is.
 
-    RMSNorm commutes with all rotations, LayerNorm with those that leave 𝟏 where it is.
+    RMSNorm commutes with all other rotations too, LayerNorm does not.
     """
     rng = np.random.default_rng(0)
     x, renumbered = rng.normal(size=(50, 6)), rng.permutation(6)
@@ -318,7 +328,7 @@ def alike():
 
 
 def found(name, **of):
-    """A column of the table "soft_heads" for models with the given settings, in the order of seeds."""
+    """The column `name` of the table "soft_heads", for models with the settings `of`, ordered by seed."""
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
     assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))
     return np.array([row[name] for row in every])

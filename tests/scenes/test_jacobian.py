@@ -27,9 +27,10 @@ def vector(letter, params, d):
 
 
 def jacobian(x, centred, eps):
-    """The norm's Jacobian (d, d) at x, by PyTorch, in the scene's coordinates, in which x is given too.
+    """The norm's Jacobian (d, d) at x, by PyTorch.
 
-    centred: whether the norm is LayerNorm, whose coordinates the scene rotates; otherwise it is RMSNorm.
+    centred: True for LayerNorm, False for RMSNorm. x and the Jacobian are in the coordinates of the scene. If
+    the norm is LayerNorm, these are rotated, so that one axis is along 𝟏.
     """
     d = len(x)
     turn = torch.tensor(upright_basis(d) if centred else np.eye(d))

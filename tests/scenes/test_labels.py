@@ -25,7 +25,10 @@ def counts(m):
 
 
 def starts(lr, steps):
-    """For each random labelling, the list of the seeds whose network fits all labels."""
+    """For each random labelling, the list of the seeds whose network fits all labels.
+
+    lr, steps: the learning rate and the number of steps of a training in the table "starts".
+    """
     rows = {row["set"]: row for row in STARTS if (row["lr"], row["steps"]) == (lr, steps)}
     assert len(rows) == films.LABELLINGS and all(row["networks"] == 32 for row in rows.values())
     return [rows[k]["fitted"] for k in range(films.LABELLINGS)]
@@ -110,7 +113,10 @@ def sixteen():
 
 
 def torn():
-    """On more than a quarter of the segments between two points of the same label, the prediction changes."""
+    """At the stop “The price”, the prediction often changes between two points of the same label.
+
+    It does so on more than a quarter of the segments that join two such points.
+    """
     state, film, _ = shown("The price")
     net, points, labels = state.recipe.cloud("logit").place, film.data.points.astype(float), film.data.labels
     pairs = [(i, j) for i in range(16) for j in range(i) if labels[i] == labels[j]]

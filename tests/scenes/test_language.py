@@ -132,9 +132,10 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """With ε, one of the keys of 200 equal letters is an average of the others, very near one of them.
+    """With ε, exactly one key of 200 equal letters is an average of the others, very near to one of them.
 
-    Without ε no key is such an average, nor with ε if a word is repeated.
+    Without ε, no key is an average of others. With ε there is none in the texts of the table, and none if a
+    word is repeated.
     """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
@@ -149,7 +150,10 @@ def a_hair_inside():
 
 
 def heights_come_back():
-    """After the gain, keys have heights again; the corners of the shadow are corners of the keys' hull."""
+    """The gain gives keys heights along 𝟏 again, but the picture still shows which keys are corners.
+
+    From the centring on, the corners of the hull of the drawn projection are those of the hull of the keys.
+    """
     for model in ARMS:
         for layer in range(1, 5):
             recipe = recipe_of(SCENE, model=model, layer=layer)

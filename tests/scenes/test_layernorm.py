@@ -79,9 +79,9 @@ def test_without_direction_the_distance_is_that_of_the_origin():
 @pytest.mark.parametrize("points", ["gaussian", "lattice"])
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_one_direction_becomes_flat_and_not_two(points, d):
-    """The covariance of the outputs has one zero eigenvalue. A source expects two.
+    """The covariance of the outputs has exactly one eigenvalue 0.
 
-    But the fixed length costs a degree of freedom without making a direction flat.
+    One source expects two, because the length is fixed too. But a fixed length makes no direction flat.
     """
     [(_, *values)] = recipe_of(SCENE, d=d, points=points).facts.rows
     assert len(values) == d and values[-1] == "0.000" and all(float(value) > 1 for value in values[:-1])
@@ -142,7 +142,7 @@ def test_the_menu_names_the_convention_of_pytorch():
 
 
 def at(title):
-    """The stages of the points at a stop."""
+    """The positions of the cloud of points at each stage, with the sliders of a stop."""
     state = stop("layernorm", title)
     return state.recipe.cloud("points").stages(state.params)
 

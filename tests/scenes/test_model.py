@@ -50,7 +50,10 @@ def language():
 
 @cache
 def stream(name="trained"):
-    """The blocks that the language model computes from the text, and its weights; "start": untrained."""
+    """The blocks that the language model computes from the text, and the model's weights.
+
+    name: "start" for the model before training; otherwise it is the trained one.
+    """
     shape, weights = language()
     if name == "start":
         weights = {part: w.astype(np.float64) for part, w in initial(shape, 0).items()}
@@ -259,12 +262,15 @@ def from_0():
 
 
 def named(recording, path):
-    """The row of a norm, and its index."""
+    """The row of the norm at `path` in the statistics of a shipped recording, and the row's index."""
     return next((row, k) for k, row in enumerate(shipped(recording).rows) if row["path"] == path)
 
 
 def layer_12():
-    """The four massive vectors of SmolLM2 in layer 12: from the recorded vectors, and in the table."""
+    """In layer 12 of SmolLM2 there are four massive vectors, with the numbers of the text.
+
+    This holds for the recorded vectors and in the table.
+    """
     row, k = named("smollm2", "layers.12.input_layernorm")
     before, after = (shipped("smollm2").rows[k + step] for step in (-1, 1))
     assert before["massive"] == 0 and row["massive"] == after["massive"] == 4 and row["vectors"] == 2000
@@ -306,7 +312,10 @@ def until_layer_29():
 
 
 def just_massive():
-    """All norms before layer 12 with massive vectors are in layers 3 to 6, and all norms there have some."""
+    """Before layer 12, the norms with massive vectors are exactly the eight norms of layers 3 to 6.
+
+    None of them has more than 6 massive vectors, and the longest has 13 median lengths.
+    """
     rows = shipped("smollm2").rows[: named("smollm2", "layers.12.input_layernorm")[1]]
     early = [row for row in rows if row["massive"]]
     assert {row["path"].split(".")[1] for row in early} == set("3456") and len(early) == 2 * 4
@@ -681,7 +690,11 @@ def test_the_label_of_a_run_stands_on_no_norm_in_a_narrow_view(name):
 
 @pytest.mark.parametrize("norm, other", [(1, 0), (31, 6), (61, 12)])
 def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, other):
-    """SmolLM2 has 61 RMSNorms and MiniLM 13 LayerNorms. Both reach the same stage together."""
+    """Beside a norm of SmolLM2 there is MiniLM's norm at the same relative depth, as it is drawn alone.
+
+    SmolLM2 has 61 RMSNorms and MiniLM 13 LayerNorms. Both have the same stages; at the stage “centre” the
+    vectors of an RMSNorm stay where they are.
+    """
     recipe = recipe_of(SCENE, recording="smollm2", beside="minilm", norm=norm)
     alone = recipe_of(SCENE, recording="minilm", norm=other + 1)
     assert [view.name for view in recipe.views] == ["space", "depth", "beside"]
@@ -696,9 +709,9 @@ def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, 
 
 @pytest.mark.parametrize("kind, shift", [("rms_norm", 0), ("rms_norm", 1), ("layer_norm", 0)])
 def test_the_formula_has_a_shift_if_the_recorded_norm_can_have_one(kind, shift):
-    """A LayerNorm's formula has β even if the shift is 0, as before training; an RMSNorm's only if it is not.
+    """A LayerNorm's formula always has β, an RMSNorm's only if the recorded shift is not 0.
 
-    The stage "+ β" always stays, because links count stages.
+    A LayerNorm's shift is 0 before training. The stage “+ β” always stays, because links count stages.
     """
     norm = replace(norms.norm(kind=kind, n=30), beta=np.full(6, float(shift)))
     recipe = build({each.name: each.default for each in SCENE.choices}, digest(norms.recording(norm)))

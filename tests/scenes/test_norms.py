@@ -180,7 +180,7 @@ def at(title, side="left"):
 
 
 def places(x):
-    """The number of different points."""
+    """The number of different points; coordinates are compared with six decimals."""
     return len(np.unique(x.round(6), axis=0))
 
 
@@ -350,7 +350,11 @@ def walls_and_a_sphere():
 
 
 def slopes():
-    """A point's line has the slope 1/σ, and over all numbers the slope is smaller far from the mean."""
+    """LayerNorm maps the numbers of one point along a line with the slope 1/σ.
+
+    Among the numbers of all points, a line fitted to those far from their mean is less steep than one fitted
+    to those near it.
+    """
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)
     assert len(start) == 400

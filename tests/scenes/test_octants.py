@@ -77,7 +77,10 @@ def at_stop(title):
 
 @cache
 def turned():
-    """The largest drop of the loss, and the angles in degrees (L, N) by which points turn in it."""
+    """The largest drop of the loss, an `Event`, and the angles in degrees (L, N) by which points turn in it.
+
+    The angles are on the spheres of the L norms.
+    """
     drop = max(drops(FILM.steps, FILM.loss[SEED]), key=lambda e: e.before - e.after)
     ends = FILM.weights[SEED, np.searchsorted(FILM.steps, [drop.start, drop.end])]
     return drop, turns(FILM.network, *ends, FILM.data.points)
@@ -142,7 +145,11 @@ def fewer_points():
 
 
 def first_fold():
-    """The first layer makes a nearly flat sheet that misses the origin: so pairs of points share a ray."""
+    """The first layer flattens the sphere, so that pairs of points have nearly the same image.
+
+    The two points of a pair are mirror images in a plane. The flat sheet misses the origin. After the norm it
+    covers 25 % of the directions, each of them twice.
+    """
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[0]
     sizes = np.linalg.svd(A)[1]
     assert sizes[2] < 0.01 * sizes[0] and np.linalg.norm(np.linalg.solve(A, b)) > 1

@@ -244,7 +244,10 @@ def energy():
 
 
 def halved(path):
-    """For each draw, the time at which only half of the clusters are left, interpolated."""
+    """For each draw, the time at which only half of the clusters are left, interpolated.
+
+    path: the tokens at all times, (times, DRAWS, n, d).
+    """
     count = counted(path)
     k = np.argmax(count < count[0] / 2, axis=0)
     before, after = (np.take_along_axis(count, j[None], 0)[0] for j in (k - 1, k))
@@ -285,7 +288,10 @@ def faster():
 
 
 def off(beta, placement, other):
-    """Distances (times, DRAWS, n) of tokens: with `placement` at time t, with `other` at time log(1 + t)."""
+    """How far each token under `placement` at time t is from its place under `other` at time log(1 + t).
+
+    Returns distances (times, DRAWS, n), for tokens of length 1 on the circle.
+    """
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)
     share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]
@@ -382,7 +388,10 @@ def dragged():
 
 
 def ends():
-    """The smallest and largest number of clusters at time 100, over many draws, on circle and sphere."""
+    """At time 100, all tokens are one cluster for β = 1; for β = 9 there are more clusters.
+
+    Of the draws for β = 9, those on the circle have 2 to 4 clusters, and those on the sphere 3 to 5.
+    """
     for beta, of_circle, of_sphere in ((1, (1, 1), (1, 1)), (9, (2, 4), (3, 5))):
         for shape, (least, most) in (((2, 32), of_circle), ((3, 64), of_sphere)):
             found = np.round(counted(draws(*shape, beta)[-1]))

@@ -31,7 +31,10 @@ def row(kind, qk_norm=False, sharp=1):
 
 
 def values(name, kind, *choices):
-    """A column of the table: at each place along the path, the median, smallest and largest of the draws."""
+    """A column of the table: at each place along the path, the median, smallest and largest of the draws.
+
+    name: the column. kind, choices: the arguments of `row`.
+    """
     return np.array(row(kind, *choices)[name])
 
 
@@ -226,7 +229,10 @@ def forgotten():
 
 
 def by_attention():
-    """Mean cosines at the end with post-LN without the MLP, and without attention."""
+    """With post-LN and without the MLP, tokens become equal; without attention they do not.
+
+    The median of the mean cosines after the last block is 1.000 without the MLP, and 0.48 without attention.
+    """
     ends = {"1.000": [], "0.48": []}
     for seed in range(made.DRAWS):
         blocks, start = drawn(made.WIDTH, BLOCKS, made.TOKENS, seed)
@@ -251,7 +257,10 @@ def two_steps():
 
 
 def a_large_step():
-    """nGPT with α = 0.5: the last token's angle to its start, and the mean cosine of two tokens."""
+    """With nGPT and α = 0.5, the last token ends 89° from its start, and all tokens become equal.
+
+    The mean cosine of two tokens is 1.000. Both numbers are medians.
+    """
     ends, cosines = [], []
     for seed in range(made.DRAWS):
         blocks, x = drawn(made.WIDTH, BLOCKS, made.TOKENS, seed)
@@ -318,7 +327,12 @@ def gradients():
 
 
 def of_all_tokens():
-    """With post-LN: the gradient at the start over all tokens, and the share of the first token in it."""
+    """With post-LN, nearly all of the gradient reaches the start of the first token.
+
+    The gradient of a random linear function of the last token's end is taken at the starts of all tokens. It
+    is 1.25 times as long as that at the end. The first token's part is 99.9 % of its squared length. Both
+    numbers are medians.
+    """
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[-1][:, -1].shape)))
     [pulled] = torch.autograd.grad((stream[-1][:, -1] * end).sum(), stream[:1])
@@ -328,9 +342,10 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """The number quoted from the scene `depth`: post-LN's gradient of the last token.
+    """In the scene `depth`, post-LN's gradient at the last token's start is 0.073 times that at its end.
 
-    It is near what this scene's first 12 blocks give, without LayerNorm.
+    The start is 12 blocks before the end. In this scene, whose norm does not centre, the first 12 blocks give
+    0.079.
     """
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))

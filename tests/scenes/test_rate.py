@@ -103,7 +103,12 @@ def lengths(rate, decay, steps, draw):
 
 
 def the_law():
-    """The law is exact for constant ‖g‖; for random g the mean of a long run is near it, if ηλ is small."""
+    """The scene's law is the length of w after many steps, if the gradient is noise of constant size.
+
+    The size is that at ‖w‖ = 1. The law is (η/(2λ − ηλ²))^¼, nearly (η/2λ)^¼, with the learning rate η and
+    the weight decay λ. If the size is random, the mean length of w in a long run is near the law for a small
+    ηλ, but more than 10 % above it for ηλ = 0.6.
+    """
     recipe, params = state(decay=0.1, pull=0.0, noise=1.0)
     random = np.random.default_rng(1).normal
     for rate, about in ((0.3, 0.02), (1.0, 0.04)):

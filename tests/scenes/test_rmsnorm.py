@@ -1,4 +1,4 @@
-"""LayerNorm beside RMSNorm: how they are related, and the effect of q."""
+"""LayerNorm beside RMSNorm: how they are related, and the effect of q, a vector's mean divided by its σ."""
 
 import numpy as np
 import pytest
@@ -55,13 +55,13 @@ ROOT = np.sqrt(3)
 
 
 def at(title, cloud):
-    """The stages of a cloud at a stop."""
+    """The positions of a cloud at each stage, with the sliders of a stop."""
     state = stop("rmsnorm", title)
     return state.recipe.cloud(cloud).stages(state.params)
 
 
 def own(x):
-    """q = μ/σ of each point."""
+    """The mean of each point divided by its standard deviation: q = μ/σ."""
     return x.mean(1) / x.std(1)
 
 
@@ -71,7 +71,7 @@ def angles(y):
 
 
 def of_one_q(q, n=50):
-    """Vectors whose μ/σ is q."""
+    """n random vectors (n, 3) whose mean is q times their standard deviation."""
     x = center(np.random.default_rng(0).standard_normal((n, 3)))
     return x + q * x.std(1, keepdims=True)
 
@@ -173,7 +173,10 @@ def to_the_pole():
 
 
 def collapse():
-    """For vectors of one q: RMSNorm's cosines and differences; LayerNorm of RMSNorm's output is LayerNorm."""
+    """For vectors with the same q, RMSNorm's cosines and differences follow from LayerNorm's by formulas.
+
+    LayerNorm of RMSNorm's output is LayerNorm of the input.
+    """
     for q in (2.0, 5.0):
         x = of_one_q(q)
         left, right = layer_norm(x, eps=0), rms_norm(x, eps=0)
@@ -279,7 +282,11 @@ def most_left_further():
 
 
 def orthogonal_to_ones():
-    """The energy along 𝟏, its median and 95th percentile, beside those of isotropic vectors."""
+    """In 101 of 116 norms of trained models, the median energy along 𝟏 is below that of isotropic vectors.
+
+    The energy along 𝟏 is that part's share of the squared length. In all 116 norms its 95th percentile is
+    below that of isotropic vectors, and means an angle below 4.6° to the hyperplane orthogonal to 𝟏.
+    """
     nearer = 0
     rows = atlas.every_row()
     assert len(rows) == 116

@@ -36,17 +36,18 @@ def basis(d):
 
 
 def whole(turned, g, d, shared, rho):
-    """Vectors (n, d) in the usual basis, from their coordinates `turned` (n, d) in the rows of `basis(d)`.
+    """Vectors (n, d) in the usual basis, from random coordinates and a part that all vectors share.
 
-    To each a shared direction is added, times the random number in `g` (n,): it makes coordinates correlate
-    with `rho`.
+    turned (n, d): the random coordinates, in the rows of `basis(d)`. g (n,): for each vector a random number,
+    by which the shared direction is multiplied. shared: "one" if this direction is 𝟏; otherwise it is w. rho:
+    the correlation of coordinates that the shared part causes.
     """
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
 
 
 def drawn(d, shared, rho):
-    """The random queries and keys of the scene, two arrays (PAIRS, d), of which its recipe has few numbers.
+    """The random queries and keys behind the scene, two arrays (PAIRS, d); the recipe stores less of them.
 
     shared: which direction all vectors share. rho: how strongly this makes their coordinates correlate.
     """
@@ -400,7 +401,11 @@ COUNTS = {"smollm2": 270, "minilm": 72, "antiberty": 64, "rxnmapper": 96}
 
 
 def scores_and_cosines():
-    """The table of correlations, and the two layers with the lowest medians."""
+    """Scores and cosines correlate in the heads of four models as the text's table says.
+
+    Asserted are each model's median, smallest and largest correlation over heads, and the two layers with the
+    lowest medians.
+    """
     lowest = {}
     for name, words in {
         "smollm2": ("0.951", "0.735", "0.991"),
@@ -420,9 +425,10 @@ def scores_and_cosines():
 
 
 def without_the_division():
-    """SmolLM2 without the first token: correlations as they are, and if the norm did not divide.
+    """If SmolLM2's norm did not divide, scores and cosines would correlate less: 0.927 and not 0.963.
 
-    A score times both root mean squares is the score of the vectors without the division.
+    These are medians over heads, without the first token. A score times the root mean squares of both vectors
+    is the score of the vectors without the division.
     """
     from tools.films.attention import numbers  # imports transformers, which is slow
 

@@ -64,14 +64,18 @@ def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
 
 @pytest.mark.parametrize("choices", SOME, ids=str)
 def test_the_table_counts_what_linear_programmes_would(choices):
-    """The counts by corners of the hull equal those by certificates."""
+    """At each stage, the table counts as many unselectable keys as `selectable` finds.
+
+    The table uses the corners of the hull of all keys, `selectable` the distance of each key from the hull of
+    the others.
+    """
     recipe = recipe_of(SCENE, **choices, n=20)
     counts = [int(word) for word in recipe.facts.rows[0][1:]]
     assert counts == [lost(recipe, k) for k in range(len(recipe.stages))]
 
 
 def test_the_table_says_where_it_does_not_follow():
-    """Dragged keys change the picture's count, and not the table."""
+    """If a key is dragged, the picture's count changes and the table does not; the table's title says so."""
     recipe = recipe_of(SCENE, d=2, keys="inside", norm="rmsnorm")
     a, b, c, _ = stages(recipe)[0]
     x, y = 0.6 * (a + b) - 0.2 * c  # across the side from a to b
@@ -166,7 +170,8 @@ def carried():
 def the_bound():
     """The weight of an unselectable key at a query q is 1/(1 + e^L(q)), and at most 1/(1 + e^H).
 
-    H is the entropy of the weights with which the key is an average of others.
+    L(q) is the logarithm of the sum of e^⟨k′ − k, q⟩ over the other keys k′, where k is the key. H is the
+    entropy of the weights with which k is an average of others.
     """
     rng = np.random.default_rng(0)
     keys = stages(recipe_of(SCENE, n=20))[0]

@@ -1,4 +1,4 @@
-"""The shear: linear in space, and on the shadow of a sphere the formula with the root."""
+"""The scene `shear`: the map is linear in space; the shadow of a sphere follows a formula with a root."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ SHADOW = [0, 1]  # for the shear of x by z, which the text describes
 
 
 def at(title, name):
-    """The stages of a cloud at a stop."""
+    """The positions of the cloud `name` at each stage, with the sliders of a stop."""
     state = stop("shear", title)
     return state.recipe.cloud(name).stages(state.params)
 
@@ -209,7 +209,10 @@ def one_way_and_the_other():
 
 
 def both_cover_the_circle():
-    """At each height, a half covers the circle from one edge to beyond the other."""
+    """The shadow of each half covers the whole grey circle, and reaches beyond it on one side.
+
+    This is tested at nine heights y.
+    """
     params = stop("shear", "The shear").params
     one_way_and_the_other()
     for y in np.linspace(-1.1, 1.1, 9):

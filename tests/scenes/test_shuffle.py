@@ -186,7 +186,10 @@ def within_every():
 
 
 def second_layer():
-    """The largest mean cost of a trained model in each layer, over places and kinds."""
+    """The most expensive shuffle of a trained model costs 1.95 nats in the first layer, 0.04 in the second.
+
+    That is the largest mean cost over shuffles, of all trained models, places and kinds of shuffle.
+    """
     state = stop("shuffle", "The second layer")
     assert (state.choices["layer"], state.choices["measure"], state.progress) == ("2", "loss", 2)
     largest = [

@@ -99,7 +99,10 @@ def caps_and_rings():
 
 
 def definitions():
-    """A curve that satisfies the definitions, and curves that violate one of them each."""
+    """`plateaus` and `drops` find what satisfies their definitions, and nothing else.
+
+    Tested with one loss curve that satisfies them, and with curves that violate one condition each.
+    """
     steps = np.arange(0, 4001, 20)
     waits = np.where(steps < 1000, 0.7, np.where(steps < 1500, 0.3, 0.01))
     assert [(e.start, e.end) for e in plateaus(steps, waits)] == [(0, 980), (1000, 1480)]
@@ -180,7 +183,7 @@ def the_sheet():
 
 
 def less_than_half():
-    """The image of a far larger plane under the first layer is on one side of a plane through the origin."""
+    """The first layer maps a disc of radius 10,000 to one side of a plane through the origin."""
     state, far = stop("spiral", "The first bend"), 1e4 * sphere_mesh()[0][:, :2]
     u = RECIPE.cloud("data").pipeline.stages(far, state.params)[int(state.progress)]
     A, b = FILM.network.unflatten(FILM.weights[SEED, -1].astype(float))[0]
@@ -257,7 +260,10 @@ def the_gradient():
 
 
 def their_share():
-    """The share of the marked points in the fall of the mean loss."""
+    """The points that turn by more than 90° in the drop contribute 19 % of the fall of the mean loss.
+
+    These are the marked points.
+    """
     sign = np.where(LABELS == 1, 1, -1)
     logit = RECIPE.cloud("logit")
     before, after = (np.logaddexp(0, -sign * logit.at({"step": float(s)}, 0)[:, 0]) for s in (984, 1204))

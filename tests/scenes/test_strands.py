@@ -65,8 +65,8 @@ def degree_doubles():
     """The image of a plane under a norm has degree 2, and its image under another layer and norm degree 4.
 
     For x in the plane ⟨n, x⟩ = h, the image u = u_ε(x) satisfies ‖u‖² + ε/h²·⟨n, u⟩² = 1. The next image
-    y = u_ε(Au + b) satisfies P(y) + r·Q(y) = 0, with polynomials P and Q of degree 2 and 1 and the root
-    r = √(1 − ‖y‖²). Multiplied by P − r·Q this is P² − r²Q² = 0, without a root and of degree 4.
+    y = u_ε(Au + b) satisfies P(y) + r·S(y) = 0, with polynomials P and S of degree 2 and 1 and the root
+    r = √(1 − ‖y‖²). Multiplied by P − r·S this is P² − r²S² = 0, without a root and of degree 4.
     """
     rng = np.random.default_rng(5)
     eps, h, n = 0.3, 0.7, np.array([0.6, 0, 0.8])
@@ -79,7 +79,11 @@ def degree_doubles():
     y = u_eps(u @ A.T + b, eps=eps)
 
     def product(y):
-        """(P + rQ)·(P − rQ) of the image: with x = √ε·y/r, u = A⁻¹(x − b) and uᵀQu = 1, times r²."""
+        """(P + rS)·(P − rS) at points y, which is 0 on the image.
+
+        P + rS is r²·(uᵀQu − 1), where Q is the matrix in the test, and u = A⁻¹(√ε·y/r − b) is
+        the point that is mapped to y.
+        """
         r = np.sqrt(np.maximum(1 - (y**2).sum(-1), 0))
         both = []
         for sign in (1, -1):
@@ -98,7 +102,10 @@ def degree_doubles():
 
 
 def flat_once():
-    """The ray of a direction meets a plane at most once; so it does after the first norm of each network."""
+    """A ray from the origin meets a plane at most once.
+
+    So after the first norm of each network, the image of the plane has at most one sheet in each direction.
+    """
     found = film("spiral_15")
     for each in found.weights[:, -1]:
         layers = network_layers(found.network, each)[:1]
@@ -255,7 +262,7 @@ def one_more():
 
 
 def along_the_ray():
-    """The crossings in the state of the stop, and with the ray at its upper end."""
+    """At the stop, the curve crosses the ray 8 times; with the ray at its upper end, it does not cross it."""
     found = stop("strands", "Count along the ray")
     assert found.progress == 6
     upper = next(each.max for each in found.recipe.parameters if each.name == "ray")

@@ -71,7 +71,7 @@ def at(title):
 
 
 def through(x, t, eps=0.0):
-    """The first coordinate after both steps, for points (x, √(1 − x²))."""
+    """The first coordinate after the stretch by t and the norm, for points (x, √(1 − x²))."""
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return RECIPE.cloud("points").pipeline.stages(xy, {"t": t, "eps": eps})[-1][:, 0]
 

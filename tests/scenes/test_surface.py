@@ -69,7 +69,7 @@ def test_the_angle_is_the_arctangent(h, eps):
 
 
 def test_the_line_named_arctan_is_drawn_after_both_its_steps():
-    """The curve is drawn after both steps; after the first it would be x/h, its straight tangent."""
+    """The cloud “arctangent” is drawn after both steps; after the first alone it would be the line x/h."""
     view = next(view for view in recipe_of(SCENE, slice="line").views if view.name == "angle")
     row = next(layer for layer in view.layers if layer.cloud == "arctangent").rows[1]
     assert row.stage == len(recipe_of(SCENE, slice="line").cloud("arctangent").pipeline.steps)

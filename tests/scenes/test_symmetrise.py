@@ -136,10 +136,10 @@ def test_the_browser_runs_the_block():
 
 
 def test_the_picture_has_heights_and_distances():
-    """A vector of length r is drawn at distance 8r/(r + 4), so infinity is at twice the sphere's radius.
+    """The picture keeps directions from the origin, and compresses a vector's length r to 8r/(r + 4).
 
-    Before that, height and distance from the line along 𝟏 are the vector's own. LayerNorm's results are on
-    the circle.
+    So infinity is at twice the sphere's radius, 4. Before the compression, the height is the vector's part
+    along 𝟏, and the distance from that line is the length of the rest. LayerNorm's results are on the circle.
     """
     shown = recipe()
     state = shown.moment({"step": 0.0, "scale": 1.0, "mean": 1.0}, 0)
@@ -212,9 +212,10 @@ def infinity_is_at_twice_the_radius():
 
 
 def reach():
-    """After k iterations a head has heard those fewer than k places away: all of 4 after 3, of 8 after 5.
+    """After k iterations a head depends on the heads fewer than k places away, in a ring of heads.
 
-    The errors and angles that the text has for the numbers of iterations are tested too.
+    So it depends on all of 2 heads after 2 iterations, of 4 after 3, and of 8 after 5. The errors and angles
+    in the text, for several numbers of iterations, are tested too.
     """
     for heads, needed in ((2, 2), (4, 3), (8, 5)):
         block = Symmetriser(heads=heads)

@@ -66,7 +66,7 @@ class ViewExtent:
     def held(self, params: Params, progress: float) -> list[Array]:
         """Points that must stay inside the view when sliders move, as a list of arrays.
 
-        They are the points of two kinds of visible marks: spheres and circles, and marks with
+        They are the points of two kinds of visible marks, except guides: spheres and circles, and marks with
         `Mark.moves_axes`.
         """
         seen = (mark for mark in self._visible(progress) if mark.moves_axes or _is_sphere(mark))
@@ -106,7 +106,10 @@ class ViewExtent:
         )
 
     def _arrays(self, marks: Iterable[Mark], params: Params, progress: float) -> list[Array]:
-        """The arrays of the points that the marks show: no empty arrays, and each object once."""
+        """The arrays of the points that the marks show, without empty arrays.
+
+        Several marks can show the same array object; it is returned once.
+        """
         found = (points for mark in marks for points in self.shown.at(mark, params, progress))
         return list({id(points): points for points in found if len(points)}.values())
 
@@ -128,8 +131,8 @@ class ViewExtent:
     def _sphere(self, mark: Mark) -> Array:
         """The outermost points of a sphere or circle, in the opening state or the first stage that shows it.
 
-        If no stage shows it, its points at stage 0. An empty array if the mark is neither a sphere nor a
-        circle.
+        If no stage shows it, its points at stage 0 are returned. If the mark is no sphere or circle in the
+        sense of `_is_sphere`, the result is an empty array.
         """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))

@@ -74,9 +74,10 @@ def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
 
     The points are in camera coordinates: right, up, towards the camera. Let a point be r units to the right
     of the target, and c units nearer to the camera. It appears at r/(distance − c)/tan, where tan is the
-    tangent of half the field of view and the picture ends at ±1. So it is within the fraction if distance ≥
-    ±r/(fraction · tan) + c. These bounds are linear. At the smallest distance that satisfies them, points
-    touch both sides of the fraction's square, left and right or top and bottom.
+    tangent of half the field of view and the picture ends at ±1. So it is between −fraction and +fraction if
+    distance ≥ ±r/(fraction · tan) + c. These bounds, and those for up and down, are linear. At the smallest
+    distance that satisfies all of them, points touch two opposite sides of the square whose sides are at
+    ±fraction.
     """
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2

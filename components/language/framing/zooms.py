@@ -134,9 +134,9 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
     """The zoom that, together with the stage's zoom `usual`, keeps the points `held` inside the picture.
 
     The factors of the two zooms are multiplied, and their offsets added. The result is the identity zoom if
-    the points are inside the picture already, or if `held` is empty. In a view with `between` the axes
-    narrow, though not below `View.ranges`, if `usual` widens them and the points take less than
-    MIN_STAGE_FRACTION of the picture.
+    the points are inside the picture already, or if `held` is empty. There is one exception, in a view with
+    `between`: if `usual` widens the axes, and the points take less than MIN_STAGE_FRACTION of the picture,
+    the zoom makes the axes shorter again, but not shorter than `View.ranges`.
     """
     if not held:
         return identity_zoom(view.dims)
@@ -168,7 +168,8 @@ def _center_and_side(extent: ViewExtent, view: View, scaled: Array) -> tuple[Arr
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
     """The zoom that centres the points and lets them take the share `fraction` of the picture.
 
-    Their share becomes smaller if otherwise the points `spheres` would take more than MIN_SPHERE_FRACTION.
+    spheres: the outermost points of spheres and circles; it may be empty. If these would take more than
+    MIN_SPHERE_FRACTION of the picture, the axes become longer, so that they take this share.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

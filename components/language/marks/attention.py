@@ -46,11 +46,12 @@ class AboutQuery(AboutKeys):
 class Average(AboutKeys, Stroke):
     """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
 
-    No query gives such a key a higher score than all others. If some query does so for the followed key, no
-    lines are drawn. Of all weights with which other keys average to the followed key, those with the largest
-    entropy are used. The mark draws the lines to the keys whose weight p satisfies low ≤ p < high, where
-    (low, high) is `span`. The weights add up to 1, so at most 1/low lines are needed, and the array of points
-    has room for so many; if low is 0, for a line to each key.
+    If some query gives the followed key a higher score than all others, this key is no such average, and no
+    lines are drawn. Otherwise several sets of weights can give this average; the set with the largest entropy
+    is used. The mark draws the lines to the keys whose weight p is above 0 and satisfies low ≤ p < high,
+    where (low, high) is `span`. To include p = 1, `high` must be above 1. The weights add up to 1, so there
+    are at most 1/low such keys, and the array of points has room for so many lines. If `low` is 0, it has
+    room for a line to each key.
     """
 
     span: tuple[float, float]
@@ -70,10 +71,11 @@ class Average(AboutKeys, Stroke):
 class BestQuery(AboutKeys, Stroke):
     """An arrow from the origin: the query that gives the followed (selected) key its largest weight.
 
-    The weight is the key's attention weight. The arrow is at most `reach` long. If some query gives the key a
-    higher score than all others, longer queries in its direction bring the weight ever closer to 1. The arrow
-    then has the length `reach`, and the direction in which the key's score leads by most. arrow: the length
-    of the arrow head; 0 for none.
+    “Weight” means attention weight. An arrow that would be longer than `reach` is shortened to this length.
+    If some query gives the key a higher score than all others, no query gives the largest weight: the longer
+    a query in this direction is, the closer the weight is to 1. In this case the arrow has the length
+    `reach`, and the direction in which the key's score leads by most. arrow: the length of the arrow head; 0
+    for none.
     """
 
     reach: float
@@ -93,9 +95,13 @@ class Support(AboutQuery, Stroke):
     """The supporting line of a query: perpendicular to it, through the key with the highest score.
 
     All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
-    of a disc in the supporting plane. query: a row; if None, a query that gives the followed (selected) key a
-    higher score than all others. If there is no such query, the line shrinks to that key. radius: half the
-    length of the line, or the radius of the disc.
+    of a disc in the supporting plane.
+
+    query    a row whose weights are the query; None for the query of length 1 with which the score of the
+             followed (selected) key leads all others by most. If no query makes this score the highest, the
+             line or rim shrinks to the followed key
+    radius   half the length of the line, or the radius of the disc
+    corners  the number of points on the rim, in a 3D view
     """
 
     radius: float
@@ -108,7 +114,10 @@ class Support(AboutQuery, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class SupportDisc(AboutQuery):
-    """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`."""
+    """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`.
+
+    Its fields are explained at `Support`.
+    """
 
     radius: float
     corners: int = 48
@@ -127,8 +136,9 @@ class SupportDisc(AboutQuery):
 class WeightCurve(AboutQuery, Stroke):
     """A curve: the softmax weight of the followed (selected) key against the length of a query, over `span`.
 
-    The direction of the query is given by the row `query`. If it is None, the query is the one that gives the
-    key its largest weight.
+    The weights of the row `query` give the direction of the query. If `query` is None, the direction is that
+    of the query that gives the key its largest weight. span: the smallest and the largest length. corners:
+    the number of points of the curve.
     """
 
     span: tuple[float, float]
@@ -193,7 +203,8 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
 def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
     """A curve of points (length, attention weight) of the followed key, for queries in the direction `query`.
 
-    lengths: the lengths of these queries, one for each point.
+    The result has the shape (K, 2). lengths: (K,) the lengths of the queries. The length of `query` has no
+    effect.
     """
     keys, size = at.now(cloud), float(np.linalg.norm(query))
     scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)

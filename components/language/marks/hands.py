@@ -117,10 +117,11 @@ class Carry:
 class Relocate:
     """Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on.
 
-    A click on a point follows (selects) it. Each change is stored in parameters, in one of the `slots`. A
-    slot consists of the names of its parameters: for the index of the moved point, for the time, and for each
-    new coordinate, as in the step `Put`. When all slots are in use, the next change overwrites the first. The
-    centre of the circle or sphere is given by the offsets of the mark's rows.
+    A click on a point follows (selects) it. Each change is stored in the parameters of one of the `slots`. A
+    slot is a list of the names of these parameters: first for the index of the moved point, then for the
+    time, then one for each new coordinate, as in the step `Put`. A slot is free while its index is negative.
+    When no slot is free, the next change overwrites the slot that has not been used for longest. The offsets
+    of the mark's rows are the centre of the circle or sphere.
     """
 
     slots: Sequence[Sequence[str]]

@@ -96,7 +96,10 @@ class Mark:
     own_size: ClassVar[bool] = False  # as a guide, it is shortened by changing a field, not by moving points
 
     def points(self, at: Moment) -> Array:
-        """The display coordinates (M, k) that the mark draws at a moment, in drawing order; gaps are NaN."""
+        """The points that the mark draws at a moment, in drawing order; gaps are NaN.
+
+        Returns an array (M, k): for each of M points its k display coordinates.
+        """
         return at.shown(self.cloud, self.rows)
 
     def values(self, at: Moment) -> Array:

@@ -55,8 +55,9 @@ class Unselectable:
 class Gated:
     """The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, called their fate.
 
-    fate    "apart": no other point of the circle or sphere has the same image; "shared": some other points
-            have it; "collapsed": all points for which the same neurons are active have the same image
+    fate    "apart": no other point of the circle or sphere has the same image; "collapsed": all points at
+            which the same neurons are active have the same image; "shared": some of these points do, but not
+            all
     before  the index of the layer's Affine (Wx + b) in the cloud's pipeline
     basis   (n, d) an orthonormal basis of the subspace in which the circle or sphere lies before this Affine
     of      the name of another cloud with as many points: a point is selected by the fate of the point with

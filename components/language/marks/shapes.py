@@ -51,8 +51,8 @@ class Points(Selecting, Colored, Clickable):
 class Line(Clickable, Stroke):
     """A line through the points of the cloud. order: their indices in the line's order; None for all in turn.
 
-    An index −1 interrupts the line. arrow: the length of the arrow head at the end of each unbroken piece; 0
-    for none.
+    An index −1 interrupts the line. If `order` is None, the line goes through the points in the order of the
+    cloud. arrow: the length of the arrow head at the end of each unbroken piece; 0 for none.
     """
 
     order: Array | None = None
@@ -190,7 +190,8 @@ class PlaneInBall(Mark):
     """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
     The plane consists of the points where an affine function is 0. The cloud does not contain points of the
-    plane, but values of this function, one number each: at the origin, then at each unit vector. radius: the
+    plane, but values of this function, one number each: at the origin, then at each unit vector. If the plane
+    misses the ball, the disc shrinks to the point of the ball that is nearest to the plane. radius: the
     radius of the ball. corners: the number of points on the disc's edge.
     """
 
