@@ -427,7 +427,7 @@ CLAIMS = {
     "In a window of 64": along_one,
     "less than a tenth": fall,
     "about half": fall,
-    "In layer 1, 7 % of the path's length is left. At **x** the path was 11.1 spreads long, and at **centre** it is 0.8 spreads long; but a spread at **centre** has another length than at **x**. (Medians of 5 models.)": fall,
+    "In layer 1, 7 % of the path's length is left. At **x** the path was 11.1 spreads long, and at **centre** it is 0.8 spreads long; but a spread at **centre** has another length than at **x**. (Medians of 5 models, as in the table.)": fall,
     "In layer 2 letters have read one another.": sphere,
     "Without their height their paths are 1.0 spreads long.": sphere,
     "a tenth of that": sphere,
