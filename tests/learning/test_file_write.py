@@ -57,3 +57,12 @@ def test_a_folder_and_a_missing_folder_are_named(tmp_path):
         with pytest.raises(OSError) as raised:
             write_whole(path, b"one")
         assert raised.value.filename == str(path) and not list(tmp_path.iterdir())
+
+
+def test_a_pipe_is_written_to():
+    """The link /dev/stdout leads to such a name, which `realpath` would follow to no file."""
+    read, write = os.pipe()
+    write_whole(f"/dev/fd/{write}", b"one")
+    os.close(write)
+    with open(read, "rb") as pipe:
+        assert pipe.read() == b"one"
