@@ -1,5 +1,7 @@
 """The path of a weight before a norm, against PyTorch's optimisers; length, angle and law; the text."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -53,6 +55,16 @@ def test_the_path_is_that_of_pytorchs_optimiser(optimiser, change):
     cosines = np.clip((units[1:] * units[:-1]).sum(1), -1, 1)
     turns = 10 ** got[1:, 4]
     np.testing.assert_allclose(turns[turns > 0.01], np.degrees(np.arccos(cosines))[turns > 0.01], rtol=1e-4)
+
+
+@pytest.mark.parametrize("optimiser", ("sgd", "adam"))
+def test_no_step_turns_w_by_a_right_angle_or_more(optimiser):
+    """At all ends of the sliders. The angle of a larger turn would be wrong (see `angle_between`)."""
+    recipe, params = state(optimiser)
+    sliders = [each for each in recipe.parameters if each.name != "steps"]
+    for ends in product(*((each.min, each.max) for each in sliders)):
+        w = path(recipe, params | {each.name: end for each, end in zip(sliders, ends, strict=True)})[:, :2]
+        assert ((w[1:] * w[:-1]).sum(1) > 0).all(), ends
 
 
 def test_a_path_stops_after_the_steps_taken():
