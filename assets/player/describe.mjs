@@ -6,7 +6,7 @@ import { sizeOf } from "../engine/engine.mjs";
 import { changes, pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
-/** @import { Readout } from "../engine/engine.mjs" */
+/** @import { Readout, View } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const TAG = /<\/?[a-z][^>]*>/gi;
@@ -135,25 +135,28 @@ function followed({ recipe, at, followed }) {
 /** A text with a capital first letter. @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
+const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
+
+/** Mark the element of a view as an image with a name and with the description of the state.
+ * @param {Element} element @param {View} view @param {Player} player */
+export function labelFigure(element, view, player) {
+  element.role = "img";
+  element.ariaLabel = plain(view.title) || player.recipe.title;
+  element.setAttribute("aria-describedby", descriptionId(player));
+}
+
 /** Add the live region with the description of the state, from which screen readers announce the sentences
- * that have changed. @param {Player} player @returns {() => void} a function to call at rest: it updates the
- * description, and marks the panels as images with this description */
+ * that have changed. @param {Player} player @returns {(ran: boolean) => void} a function to call at rest: it
+ * updates the description. After a run (`ran`) the first sentence is announced even if it has not changed */
 export function description(player) {
-  const id = `state-${player.slug}`;
+  const id = descriptionId(player);
   const stage = player.need("stage");
   const region = h("p", { className: "told unseen", id, "aria-live": "polite" });
   for (const old of stage.querySelectorAll(":scope > .told")) old.remove();
   stage.append(region);
-  return function tell() {
+  return function tell(ran) {
+    if (ran) region.firstElementChild?.replaceWith(h("span"));
     say(region, sentences(player));
-    for (const { gd, view } of player.panels) {
-      for (const [name, value] of [
-        ["role", "img"],
-        ["aria-label", plain(view.title) || player.recipe.title],
-        ["aria-describedby", id],
-      ])
-        gd.setAttribute(name, value);
-    }
   };
 }
 

@@ -34,11 +34,12 @@ export class FrameLoop {
   #request = 0;
   #lastFrame = 0; // time of the previous frame in milliseconds; 0 at rest
   #restTimer = 0;
+  #ran = false; // whether the scene or its clock has run since the figure was last at rest
   /** Whether frames can be drawn: the first panel shows the recipe, or there is no WebGL and so no panel. */
   living = false;
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];
   /** @type {(() => void)[]} called in each frame, for other scripts; kept for all recipes */ listeners = [];
-  /** @type {() => void} updates the description for screen readers */ describe = () => {};
+  /** @type {(ran: boolean) => void} updates the description for screen readers */ describe = () => {};
   /** @type {Crowd[][] | null} for each view, where many points coincide; null in motion */ crowds = null;
 
   /** @param {Player} player @param {State} state @param {Camera} camera */
@@ -75,6 +76,7 @@ export class FrameLoop {
     this.#request = 0;
     if (closed || !this.living) return;
     const passed = this.#lastFrame ? Math.min(time - this.#lastFrame, MAX_FRAME_MS) : 0;
+    this.#ran ||= Boolean(this.#player.leg || this.#player.running);
     if (this.#state.advance(passed, prefersReducedMotion())) this.#seeEdgeOn();
     const frame = this.#state.frame(false, slice());
     this.crowds = null;
@@ -122,7 +124,8 @@ export class FrameLoop {
     const frame = this.#state.frame(true);
     const crowds = (this.crowds = this.#state.crowds);
     this.#camera.settle();
-    if (!this.#state.growing) this.describe(); // changes during a training are not announced
+    if (!this.#state.growing) this.describe(this.#ran); // changes during a training are not announced
+    this.#ran = false;
     await Promise.all(player.panels.map((panel, v) => panel.settle(frame[v], crowds[v])));
     writeAddress(player, false);
   }

@@ -6,6 +6,7 @@ import { h } from "../dom.mjs";
 import { scrubber } from "./scrubber.mjs";
 import { onlyOf, unpack } from "../engine/engine.mjs";
 import { controls } from "./fold.mjs";
+import { labelFigure } from "./describe.mjs";
 import { letters } from "./letters.mjs";
 import { symbols } from "./symbols.mjs";
 import { lines } from "./overview.mjs";
@@ -172,6 +173,7 @@ async function keep(player, frame) {
       panel.show(recipe.views[v]);
       layOut(panel.gd.parentElement, panel.view);
       panel.gd.parentElement.querySelector("figcaption").textContent = panel.view.title;
+      labelFigure(panel.gd, panel.view, player);
       explain(panel);
       rename(player, v);
       return panel
@@ -200,6 +202,7 @@ export const explain = ({ gd, view }) => gd.parentElement.querySelector(".legend
  */
 function build(player, view, Plotly, listeners) {
   const element = h("div", { className: "figure", tabIndex: -1 });
+  labelFigure(element, view, player);
   const figure = h(
     "figure",
     { className: "view", id: `view-${player.slug}-${view.name}` },

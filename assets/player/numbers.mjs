@@ -104,7 +104,7 @@ export function rows(recipe, params, all, followed) {
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
   const words = rest.map((r) => teller(r, recipe, player));
-  const readouts = words.map(() => h("output", { className: "readout" }));
+  const readouts = words.map(() => h("p", { className: "readout" }));
   const table = recipe.table ? stageTable(recipe, player) : null;
   const scrolls = () => [...part.querySelectorAll(".overview-table .scroll")];
   const places = scrolls().map(({ scrollTop, scrollLeft }) => ({ top: scrollTop, left: scrollLeft }));

@@ -305,7 +305,7 @@ function clockSlider(p, player) {
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
   const label = `Run through the ${p.label} (T)`;
   const run = tool("play", label, () => player.toggleClock());
-  const words = h("output", { htmlFor: id });
+  const words = h("span", { className: "now" });
   const digits = String(p.step).split(".")[1]?.length ?? 0;
   const events = h("div", { className: "events" });
   /** @type {Recipe | undefined} */ let known;

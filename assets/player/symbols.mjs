@@ -31,7 +31,7 @@ const moved = (p, value, by) => fromTrack(p, fitting(toTrack(p, value) + by, tra
  * @param {Parameter[]} parameters the parameters whose controls the page shows @param {Player} player
  * @returns {(() => void)[]} for each symbol, a function to call after a change of the player's state */
 export function symbols(formula, parameters, player) {
-  const bubble = h("output", { className: "dragged", hidden: true });
+  const bubble = h("span", { className: "dragged", hidden: true });
   const letters = Array.from(formula.querySelectorAll("mi"));
   formula.append(bubble);
   const bySymbol = Map.groupBy(letters, ({ textContent }) => textContent); // in the order of the formula

@@ -145,6 +145,20 @@ def test_the_figure_is_told_in_words_at_rest(page):
     player(page, "(p.loop = true, p.play())")  # it never comes to rest
     until(page, "p.progress >= 3")
     assert words.inner_text() == before, "nothing is said while it moves"
+    assert page.locator("main :is(output, [role=status])").count() == 0, "readouts are silent"
+
+
+def test_the_end_of_a_replay_is_announced(page):
+    visit(page, f"/layernorm?{SMALL_2D}&progress=5")
+    assert page.locator(".figure:not([role=img][aria-label])").count() == 0, "named from the start"
+    before = tells(page, "(5 of 5)")
+    page.evaluate("""new MutationObserver((all) => { window.told = all.map(
+        ({ addedNodes }) => [...addedNodes].map((each) => each.textContent).join("")).join("");
+      }).observe(document.querySelector(".told"), { childList: true, subtree: true })""")
+    page.keyboard.press("Space")
+    rest(page)
+    page.wait_for_function("() => window.told?.includes('(5 of 5)')", timeout=TIMEOUT_MS)
+    assert page.locator(".told").inner_text() == before
 
 
 def test_points_of_two_classes_are_counted(page):
