@@ -1,12 +1,14 @@
 // @ts-check
 /**
  * Synchronise a figure's state with the properties that the user's code sets (in Dash or a notebook), in both
- * directions. A value that came from one side is never sent back to it. Pure.
+ * directions. A value that came from one side is not sent back to it. Pure.
  *
  * @typedef {{choices?: Record<string, unknown>, params?: Record<string, number>, progress?: number, follow?:
  *   number, camera?: number[]}} State the properties that have values
  * @typedef {keyof State} Name
  */
+
+const ECHO_MS = 3000; // milliseconds in which callbacks may send a reported value back
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
@@ -33,22 +35,44 @@ export function query({ choices, params, progress, follow, camera }) {
 
 /** Decides which changes to pass on, in both directions. `known` has the properties as they were last
  * received from code or reported to it; a dict in it may name only some entries. `expected` is the state that
- * the figure should have as a result. */
+ * the figure should have as a result.
+ *
+ * If code links the figure with a control of its own in both directions, each report comes back as an echo:
+ * late, perhaps several times, and perhaps after newer reports. So a value (of a dict: an entry) that was
+ * reported in the last ECHO_MS is taken for an echo: the figure does not adopt it. If code is then left with
+ * an older value than the figure's, the figure reports its own again. All other values are requests. This
+ * ends: an echo of the newest report causes nothing, and each echo of an older one at most one report. If
+ * code insists on an older value, the figure adopts it after ECHO_MS. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
     /** @type {Record<string, any>} */ this.expected = {};
     this.fresh = true; // whether the figure has not yet reported its state
+    this.refused = false; // whether the figure has not adopted the last request; then nothing is an echo
+    // when each value was reported: by property, or property and entry, and by value
+    /** @type {Map<string, number>} */ this.reports = new Map();
   }
 
-  /** Receive all properties from code. Returns those that have changed, which the figure must now adopt.
-   * @param {State} props @returns {State} */
-  asked(props) {
-    const news = NAMES.filter(
-      (name) => props[name] !== null && props[name] !== undefined && !same(props[name], this.known[name]),
-    );
-    const asked = Object.fromEntries(news.map((name) => [name, props[name]]));
-    Object.assign(this.known, asked);
+  /** Receive all properties from code. Returns those that have changed, which the figure must now adopt; of
+   * dicts only the entries that have changed. @param {State} props @param {number} now milliseconds
+   * @returns {State} */
+  asked(props, now = performance.now()) {
+    const asked = /** @type {Record<string, any>} */ ({});
+    for (const name of NAMES) {
+      const value = props[name];
+      const before = this.known[name];
+      if (value === null || value === undefined) {
+        if (this.refused) delete this.known[name];
+      } else if (!same(value, before)) {
+        Object.assign(this.known, { [name]: value });
+        if (this.fresh || this.refused) asked[name] = value;
+        else {
+          const news = changed(name, value, before).filter(([path, x]) => !this.#isEcho(path, x, now));
+          if (news.length)
+            asked[name] = isDict(value) ? Object.fromEntries(news.map(([, x, entry]) => [entry, x])) : value;
+        }
+      }
+    }
     for (const [name, value] of Object.entries(asked))
       this.expected[name] = isDict(value) ? { ...this.expected[name], ...value } : value;
     return asked;
@@ -57,24 +81,48 @@ export class Binding {
   /** Receive the figure's state after a change. Returns the properties to report to code, or null if code
    * knows them all. If code has set only some entries of a dict, a new figure reports the whole dict. A
    * property that the figure does not have, such as the camera of a 2D figure, is left out. @param {State}
-   * state @returns {State | null} */
-  told(state) {
-    const isKnown = (/** @type {Name} */ name) =>
-      this.fresh ? same(this.known[name], state[name]) : fulfils(this.expected[name], state[name]);
+   * state @param {number} now milliseconds @returns {State | null} */
+  told(state, now = performance.now()) {
+    const isKnown = (/** @type {Name} */ name) => {
+      const known = this.known[name];
+      if (this.fresh) return same(known, state[name]);
+      const current = known === undefined || fulfils(known, state[name]);
+      return current && fulfils(this.expected[name], state[name]);
+    };
     const news = NAMES.filter((name) => state[name] !== undefined && !isKnown(name));
     this.fresh = false;
     const told = Object.fromEntries(news.map((name) => [name, state[name]]));
+    for (const [key, at] of this.reports) if (now - at > ECHO_MS) this.reports.delete(key);
+    for (const name of news)
+      for (const [path, value] of changed(name, state[name], this.known[name]))
+        this.reports.set(`${path}=${value}`, now);
     Object.assign(this.known, told);
     for (const name of NAMES) this.expected[name] = state[name] ?? this.expected[name];
     return news.length ? told : null;
+  }
+
+  /** Whether a value from code is taken for an echo. @param {string} path @param {unknown} value
+   * @param {number} now */
+  #isEcho(path, value, now) {
+    return now - (this.reports.get(`${path}=${value}`) ?? -Infinity) <= ECHO_MS;
   }
 }
 
 /** Whether a property is a dict, such as `params`. @param {unknown} value @returns {value is object} */
 const isDict = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** What is new in a property: for each entry of a dict that differs from `before`, its path, value and name;
+ * any other property is one entry without a name. @param {Name} name @param {any} value @param {any} before
+ * @returns {[path: string, value: unknown, entry: string][]} */
+const changed = (name, value, before) =>
+  isDict(value)
+    ? Object.entries(value)
+        .filter(([entry, x]) => String(x) !== String(before?.[entry]))
+        .map(([entry, x]) => [`${name}.${entry}`, x, entry])
+    : [[name, value, ""]];
+
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /** Limit how often `call` runs. `ask` requests a run: it takes place in the next task, but at the earliest
  * `every` milliseconds after the last run, and answers all requests up to then. `stop` cancels a requested

@@ -54,11 +54,13 @@ export class Figure {
   show(props) {
     const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
     const another = props.slug !== this.props.slug;
+    this.binding.fresh ||= another;
     const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
     if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...asked }));
     else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
+    else this.pace.ask(); // code may have received an echo, an older value than the figure's
   }
 
   /** Close the figure. It then adopts no more properties, and reports no more changes. */

@@ -302,12 +302,17 @@ const answers = {
   typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
   /** What a `Binding` passes on at each step. A step is either properties set by code (`props`) or the
-   * figure's state after a change (`state`); `fresh` means that a new figure has been opened before. */
+   * figure's state after a change (`state`), `pause` milliseconds after the step before, by default long
+   * after any echo; `fresh` means that a new figure has been opened before, `refused` that it shows an error
+   * message. */
   bind({ steps }) {
     const binding = new Binding();
-    return steps.map(({ props, state, fresh }) => {
+    let now = 0;
+    return steps.map(({ props, state, fresh, refused, pause = 10_000 }) => {
+      now += pause;
       binding.fresh ||= Boolean(fresh);
-      return props ? binding.asked(props) : binding.told(state);
+      binding.refused = Boolean(refused);
+      return props ? binding.asked(props, now) : binding.told(state, now);
     });
   },
   asked: ({ state }) => query(state),

@@ -1,7 +1,7 @@
 """A figure's state and properties set by code are synchronised without echoes; and recipes in notebooks."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.assets.engine import Node
@@ -30,7 +30,7 @@ def test_what_a_callback_sets_is_not_sent_back_whole_or_in_part(node):
     for props in ({"params": moved["params"]}, {"params": {"t": 2}}, {"choices": {"n": "99"}, "progress": 0}):
         state = REST | {name: moved[name] for name in props}
         *_, asked, told = says(node, {"state": REST}, {"props": REST}, {"props": props}, {"state": state})
-        assert (asked, told) == (props, None)
+        assert (asked, told) == (props | ({"params": {"t": 2}} if "params" in props else {}), None)
 
 
 def test_what_the_hand_moves_is_told_once_and_does_not_come_back_as_a_wish(node):
@@ -62,7 +62,7 @@ def test_the_hand_is_told_of_parameters_that_a_callback_has_not_named(node):
     assert (echo, told, again) == (None, {"params": hand}, None)
     *_, asked, echo = says(node, *steps, {"state": REST | {"params": hand}}, {"props": {"params": {"t": 2}}},
                            {"state": REST | {"params": hand}})  # fmt: skip
-    assert (asked, echo) == ({"params": {"t": 2}}, None), "a callback that answers each report comes to rest"
+    assert (asked, echo) == ({}, None), "a callback that answers each report comes to rest"
 
 
 def test_another_scene_takes_over_only_what_came_with_it(node):
@@ -89,6 +89,104 @@ def test_it_comes_to_rest_and_both_sides_agree(node, moves):
         state = step.get("state") or state | answer
     assert props["progress"] == state["progress"] == ends[-1]
     assert says(node, *steps, {"props": props}, {"state": state})[-2:] == [{}, None]
+
+
+ECHO_MS = 3000  # as in assets/guest/binding.mjs
+
+
+def at(**values):
+    """The figure's state, or all properties, with these values of params and of progress."""
+    progress = values.pop("progress", 1)
+    return REST | {"params": REST["params"] | values, "progress": progress}
+
+
+def reports(states):
+    """The steps in which the figure reports these states, 100 ms apart."""
+    return [{"state": REST}, {"props": REST}] + [{"state": each, "pause": 100} for each in states]
+
+
+def test_a_late_echo_is_no_request_and_the_figure_then_reports_its_own_value(node):
+    states = [at(progress=2), at(progress=3), at(progress=4)]
+    late, early, current = ({"props": each, "pause": 300} for each in (states[1], states[0], states[2]))
+    tell = {"state": states[2], "pause": 0}
+    *_, first, again, second, once_more, last, rest = says(
+        node, *reports(states), late, tell, early, tell, current, tell
+    )
+    assert (first, second, last) == ({}, {}, {}), "an echo, also one that is older than the echo before"
+    assert (again, once_more, rest) == ({"progress": 4}, {"progress": 4}, None)
+
+
+def test_an_echo_in_a_dict_is_found_by_entry_whole_or_in_part(node):
+    states = reports([at(t=1.1), at(t=1.2)])
+    whole, part, with_news = {"eps": 0.1, "t": 1.1}, {"t": 1.1}, {"t": 1.1, "eps": 5}
+    for params, asked in ((whole, {}), (part, {}), (with_news, {"params": {"eps": 5}})):
+        *_, got, told = says(
+            node, *states, {"props": REST | {"params": params}, "pause": 600}, {"state": at(t=1.2, eps=5)}
+        )
+        assert got == asked and told["params"]["t"] == 1.2, "code gets the newest value again"
+
+
+def test_a_value_of_the_application_wins_also_over_later_echoes(node):
+    own = {"props": at(progress=0), "pause": 100}
+    *_, asked, told, echo, again = says(
+        node,
+        *reports([at(progress=2), at(progress=3)]),
+        own,
+        {"state": at(progress=0), "pause": 0},
+        {"props": at(progress=2), "pause": 300},
+        {"state": at(progress=0), "pause": 0},
+    )
+    assert (asked, told) == ({"progress": 0}, None)
+    assert (echo, again) == ({}, {"progress": 0})
+    states = reports([at(progress=2), at(progress=3)])
+    for pause, asked in ((ECHO_MS - 200, {}), (ECHO_MS, {"progress": 2})):
+        assert says(node, *states, {"props": at(progress=2), "pause": pause})[-1] == asked
+    *_, asked = says(node, *states, {"props": at(progress=2), "pause": 100, "refused": True})
+    assert asked == {"progress": 2}, "it corrects a value that the figure has refused"
+
+
+def linked(node, values, delays, callback):
+    """A figure that reports `values`, 100 ms apart, and an application that answers each report.
+
+    delays: the times in ms after which the answers to a report arrive. callback: from a reported value to the
+    answer. Returns the final values of the application and of the figure, and the number of reports.
+    """
+    has, figure, steps, count = 1, 1, [{"state": REST}, {"props": REST}], 0
+    events = [(100 * k, k, "hand", value) for k, value in enumerate(values)]
+    before = 0
+    while events:
+        events.sort()
+        time, k, who, value = events.pop(0)
+        steps.append({"pause": 10_000 if len(steps) == 2 else time - before})
+        before = time
+        if who == "hand":
+            figure = value
+        else:
+            has = value
+            steps[-1]["props"] = {"progress": value}
+            figure = says(node, *steps)[-1].get("progress", figure)
+            steps.append({"pause": 0})
+        steps[-1]["state"] = REST | {"progress": figure}
+        if told := says(node, *steps)[-1]:
+            has, count = told["progress"], count + 1
+            events += [(time + late, k, "echo", callback(has)) for late in delays]
+        assert count < 100, "it loops"
+    return has, figure, count
+
+
+@settings(max_examples=20)
+@given(
+    values=st.lists(st.sampled_from([2, 2.5, 3, 4]), min_size=1, max_size=5),
+    delays=st.lists(st.integers(1, 900), min_size=1, max_size=2),
+)
+def test_a_link_in_both_directions_comes_to_rest_where_the_hand_left_it(node, values, delays):
+    has, figure, _ = linked(node, values, delays, lambda value: value)
+    assert has == figure == values[-1]
+
+
+def test_a_callback_that_insists_on_an_older_value_gets_it_and_does_not_loop(node):
+    has, figure, count = linked(node, [2, 3], [300], lambda _: 2)
+    assert has == figure == 2 and count < 30
 
 
 def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):

@@ -35,12 +35,12 @@ TURNS = {
 
 
 @pytest.fixture
-def documented():
-    """Run docs/dash_app.py unchanged; yields its address."""
-    port = str(free())
+def documented(request):
+    """Run docs/dash_app.py, or the file that the test names, unchanged; yields its address."""
+    port, file = str(free()), getattr(request, "param", "dash_app.py")
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PORT": port}
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([sys.executable, ROOT / "docs/dash_app.py"], env=environment, **nowhere)
+    process = subprocess.Popen([sys.executable, ROOT / "docs" / file], env=environment, **nowhere)
     address = f"http://127.0.0.1:{port}/"
     try:
         until(lambda: answers(address))
@@ -102,6 +102,22 @@ def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_ha
     drag(page, middle(page, "#scene #parameter-eps"), (2000, 0))
     until(lambda: words.inner_text() == "progress 5, ε 10")
     assert page.locator("#scene input[type=range][id^=parameter-]").count() == 1
+
+
+@pytest.mark.parametrize("documented", ["dash_link.py"], indirect=True)
+def test_the_linked_sliders_of_the_docs_have_the_same_value_whichever_is_moved(documented, new_page):
+    page = new_page(known=documented)
+    page.goto(documented)
+    page.locator("#scene .play").wait_for(timeout=TIMEOUT_MS)
+    theirs, own = page.locator("#slider").get_by_role("slider"), page.locator("#scene #parameter-gamma1")
+    values = lambda: (float(theirs.get_attribute("aria-valuenow")), float(own.input_value()))  # noqa: E731
+    theirs.press("Home")
+    until(lambda: values() == (0, 0))
+    own.scroll_into_view_if_needed()
+    drag(page, middle(page, "#scene #parameter-gamma1"), (2000, 0))
+    until(lambda: values() == (2, 2))
+    page.wait_for_timeout(1000)
+    assert values() == (2, 2), "it comes to rest"
 
 
 def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page):
