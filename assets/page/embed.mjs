@@ -75,9 +75,10 @@ root.addEventListener("normscape:state", (event) => {
   if (hosted) parent.postMessage({ type: "normscape:state", slug: root.dataset.slug, state }, "*");
 });
 
-/** Tell the host page the height in pixels that the figure needs. While the height is measured, the limit
- * `--room`, by which the views shrink to fit a lower iframe, is switched off. If the host page has our own
- * origin, its iframe is also resized directly. */
+/** Tell the host page the height in pixels that the figure needs. In an iframe that is less high than this,
+ * embed.css limits the figure to the height of the iframe, so that its views shrink. While the height is
+ * measured, `--room: none` switches this limit off. If the host page has our own origin, its iframe is also
+ * resized directly. */
 function tell() {
   root.style.setProperty("--room", "none");
   const height = Math.ceil(document.body.getBoundingClientRect().height);

@@ -66,9 +66,9 @@ export async function film(player, { type, ending }) {
     parts.push(data);
     if (data.size > 1) pictureCame();
   };
-  /** Wait for the next chunk that contains pictures, at most CHUNK_TIMEOUT_MS. This is done before the figure
-   * begins to play and after it has ended: a recorder may take longer to start or stop than a short animation
-   * lasts, and would miss it. */
+  /** Wait for the next chunk that contains pictures, at most CHUNK_TIMEOUT_MS. To be called before the figure
+   * begins to play and after it has ended: a recorder may need more time to start or stop than a short
+   * animation lasts, and would miss the animation. */
   const nextPicture = () =>
     new Promise((resolve) => {
       pictureCame = () => resolve(null);

@@ -268,8 +268,8 @@ export function find(entries, query) {
   });
 }
 
-/** A query with each word that occurs in no entry replaced by the nearest word that does; "" if there is no
- * such word near enough. @param {Entry[]} entries @param {string} query */
+/** A corrected query: each word that occurs in no entry is replaced by the nearest word that does, if one is
+ * near enough. "" if no word is replaced. @param {Entry[]} entries @param {string} query */
 export function suggestion(entries, query) {
   const { rarity, vocabulary } = prepared(entries);
   const occurs = (/** @type {string} */ word) =>

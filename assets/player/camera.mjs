@@ -90,8 +90,8 @@ export class Camera {
     return true;
   }
 
-  /** Called at rest: adopt the final camera of the panel that the reader has turned, because Plotly's camera
-   * moves on for a moment after the last event. */
+  /** Adopt the final camera of the panel that the reader has turned; to be called at rest. It is needed
+   * because Plotly's camera moves on for a moment after the last event. */
   settle() {
     const { panels } = this.#player;
     const panel = this.#turnedPanel;
@@ -102,7 +102,7 @@ export class Camera {
   }
 
   /**
-   * Give all other panels this camera.
+   * Give this camera to all panels, apart from the panel `except`.
    * @param {import("../painter/painter.mjs").Camera} camera @param {Panel} [except] a panel that has this
    * camera already
    */

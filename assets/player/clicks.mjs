@@ -17,8 +17,9 @@ export function click(player, { hand }, point) {
 }
 
 /** Play the event that a clicked point stands for. The `Replay` gives a point to follow (select), a stage to
- * go to, and a part of the clock's range, through which the clock then runs; point and stage can be missing.
- * @param {Player} player @param {Replay} hand @param {number} point the index of the clicked point */
+ * go to, and a part of the clock's range. The clock then runs through this part. The point and the stage can
+ * be missing (−1). @param {Player} player @param {Replay} hand @param {number} point the index of the clicked
+ * point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];

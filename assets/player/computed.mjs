@@ -18,7 +18,7 @@ export class Computed {
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
   /** @type {Record<string, Float64Array>} the points of each cloud, in the newest drawn frame */ at = {};
   /** @type {Progresses | null} each point's progress in that frame; null: all equal */ each = null;
-  /** Whether that frame shows previous results of an incomplete computation. */ unfinished = false;
+  /** Whether the newest drawn frame shows results of a previous computation. */ unfinished = false;
 
   /** @param {() => {recipe: Recipe, params: Record<string, number>}} params returns the present recipe and
    * parameters */
@@ -44,17 +44,18 @@ export class Computed {
     this.#moved = false;
   }
 
-  /** Compute the positions (`at`) of the points of all clouds at a position between stages. @param {number}
-   * progress in stages @param {Progresses | null} each the progress of each point of the clouds whose points
-   * do not move together; null if all points move together */
+  /** Compute the positions (`at`) of the points of all clouds at `progress`. @param {number} progress the
+   * position between stages, in stages @param {Progresses | null} each the progress of each point of the
+   * clouds whose points do not move together; null if all points move together */
   place(progress, each) {
     this.each = each;
     this.at = now(this.#params().recipe, this.stages, progress, each, this.#there);
   }
 
   /** Run `draw` and return its result. Long computations in it stop when `more` says that the frame has no
-   * more time (time_slices.mjs), and are continued in the next call. @template T @param {More | undefined}
-   * more tells whether there is time; undefined: there always is @param {() => T} draw @returns {T} */
+   * more time (time_slices.mjs), and the next call of `within` continues them. @template T @param {More |
+   * undefined} more tells whether there is time; undefined: there always is @param {() => T} draw @returns
+   * {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

@@ -28,7 +28,8 @@ const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
 /** Let the pointer drag points of some marks of a panel. A press near a point selects (follows) the nearest
  * point and starts to drag it; all other events go to Plotly as usual. @param {Player} player @param {Panel}
  * panel @param {Mark[]} layers the marks whose points can be dragged @param {AbortSignal} signal aborts when
- * the panel gets another recipe @returns {() => void} a function to call in each frame */
+ * the panel gets another recipe @returns {() => void} a function to call in each frame: it keeps a dragged
+ * point at its place while the clock runs */
 export function dragging(player, panel, layers, signal) {
   const { gd } = panel;
   const options = { signal, capture: true };
@@ -154,10 +155,10 @@ function relocated(player, { slots }, point) {
  * longest ago to the one used last */
 const used = new WeakMap();
 
-/** The slot in which to record that a point is moved now: the slot that already has this point at this time;
- * otherwise a free slot; otherwise the slot whose last use is the longest ago. @param {Player} player
- * @param {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates
- * @param {number} point */
+/** The slot in which to record a move of a point at the clock's present time: the slot that already has a
+ * move of this point at this time; otherwise a free slot; otherwise the slot whose last use is the longest
+ * ago. @param {Player} player @param {string[][]} slots the names of the parameters of each slot: index of
+ * the point, time, coordinates @param {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));

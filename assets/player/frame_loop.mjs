@@ -19,8 +19,9 @@ const REST_MS = 250; // milliseconds without motion after which the figure settl
 const TRAINING_REST_MS = 2000; // like REST_MS, while a training in progress is shown
 
 /** Start the time budget of a frame. Returns a function to call before each part of a long computation, with
- * the number n of points that the part moves: it counts n·(n + PER_POINT) units of work, and tells whether
- * they are still within SURE_WORK, or SLICE_MS have not passed yet. @returns {More} */
+ * the number n of points that the part moves: it adds n·(n + PER_POINT) to the work of the frame, and
+ * returns whether there is time for the part. There is if the work is at most SURE_WORK, or if less than
+ * SLICE_MS have passed. @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
   let work = 0;

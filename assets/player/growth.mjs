@@ -1,7 +1,7 @@
 // @ts-check
-/** Show a training in progress. The server sends one recipe after the other, with the same views and longer
- * data. Each recipe replaces the previous one in the existing panels, but not while the reader presses on a
- * 2D figure. */
+/** Show a training in progress. The server sends one recipe after the other. All have the same views;
+ * each has the data of the training so far. A recipe replaces the previous one in the existing panels, but
+ * not while the reader presses on a 2D figure. */
 
 import { explain, fit } from "./mount.mjs";
 /** @import { Recipe, View } from "../engine/engine.mjs" */

@@ -222,9 +222,11 @@ function cameraNumbers({ eye, center }) {
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
 
-/** The part of a state that stays when the scene gets another recipe. A parameter stays if it differs from
- * its old default and the new recipe allows its value; all others get the defaults of the new recipe.
- * @param {State} state @param {Recipe} before @param {Recipe} recipe */
+/** The parameters, progress, camera and followed point that a state has after the scene has got another
+ * recipe. A parameter keeps its value if this differs from the old default and the new recipe allows it; all
+ * other parameters get the defaults of the new recipe. Progress beyond the last stage becomes the last stage;
+ * a followed point that the new recipe does not have becomes its default. @param {State} state @param
+ * {Recipe} before the old recipe @param {Recipe} recipe the new one */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);

@@ -14,9 +14,9 @@ const plain = (html) => withoutTags(html).normalize("NFKC");
 /** The texts in bold and the formulas of a stop, which name its controls. @param {string} html */
 const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/math>/gs) ?? []).map(plain));
 
-/** The names that a text can use for a control: its label, the words of a label of two such as "shift b",
- * its symbol and, for a slider of a vector, the name of the vector and its words if they are two.
- * @param {Choice | Parameter} control */
+/** The names that a text can use for a control: its label and its symbol; for a slider of a vector, also the
+ * vector's name. If a label or a vector's name has two words, such as "shift b", each of the words is a name,
+ * too. @param {Choice | Parameter} control */
 function called(control) {
   const { symbol = "", vector = false, group = "" } = /** @type {Partial<Parameter>} */ (control);
   const labels = [control.label, ...(vector ? [group] : [])].map(plain);
@@ -55,8 +55,9 @@ export const numbersMentioned = ({ html }) => ({
   table: /\btable\b/.test(html),
 });
 
-/** A function to call after a change of the player's state: it marks the controls that the tour's present
- * stop is about, and the page if the stop speaks of its numbers or tables. @param {Player} player */
+/** A function to call after a change of the player's state. It marks the controls that the tour's present
+ * stop is about. If the stop speaks of the numbers or of a table, it marks the player's element, too. @param
+ * {Player} player */
 export function marksMentioned(player) {
   const { recipe, root, usual } = player;
   const controls = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".controls [data-control]")]);

@@ -4,8 +4,8 @@
  * camera. Pure.
  *
  * A move from one position between stages to another is called a leg. While a scene plays, the points of
- * loose clouds start one after the other; so each point has its own progress. At both ends of a leg all
- * points have the progress that the scrubber shows; also soon after the reader has stopped the motion.
+ * loose clouds start one after the other; so each point has its own progress. At both ends of a leg,
+ * and soon after the reader has stopped the motion, all points have the progress that the scrubber shows.
  *
  * @typedef {{from: number, to: number, done: number}} Leg from one position between stages to another; done:
  *   the milliseconds since its start

@@ -133,9 +133,9 @@ export async function open(player, frame, listeners) {
   }
 }
 
-/** Draw a panel for the first time after it has become visible, if it was hidden when the others were drawn,
- * such as the panel of a tab. @param {Player} player @param {Panel} panel @param {number} v its index @param
- * {() => Frame[]} frame */
+/** Draw for the first time a panel that has just become visible, such as the panel of a tab, and that was
+ * hidden when the other panels were drawn. @param {Player} player @param {Panel} panel @param {number} v its
+ * index @param {() => Frame[]} frame */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);

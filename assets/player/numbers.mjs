@@ -47,10 +47,11 @@ export const typeset = (text) =>
     .replace(/^-(?=\d)/, "−");
 
 /** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point. If it is 2 or more, numbers from 100 on are shown without these digits. From 1e6
- * on, a power of ten is used instead. If `digits` is at least MANY_ZEROS, so is it for a number that would
- * be shown as zeros only; but below ROUNDING_ERROR the text is "≈ 0", and for 0 it is "0". Null: three
- * digits, or five below 0.01; "0" below 0.00005; a power of ten from 1e5 on */
+ * after the decimal point. If it is 2 or more, numbers from 100 on are shown without these digits. Numbers
+ * from 1e6 on are written with a power of ten. If `digits` is at least MANY_ZEROS, a number that would be
+ * shown as zeros only is written with a power of ten, too; but one below ROUNDING_ERROR is shown as "≈ 0",
+ * and 0 as "0". If `digits` is null: three digits, or five below 0.01; "0" below 0.00005; a power of ten from
+ * 1e5 on. All limits are for the absolute value */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
@@ -239,8 +240,8 @@ const KEY_TOLERANCE = 1e-6; // relative to the key's length; nearer keys count a
 
 /** The text that says whether some query gives key k of n the highest score. If so, it says by how much the
  * best query puts the key ahead; if not, why not, and the largest attention weight that the key can get.
- * @param {Certificate} found the certificate of key k @param {Float64Array} keys @param {number} n @param
- * {number} k */
+ * @param {Certificate} found the certificate of key k @param {Float64Array} keys the coordinates of the n
+ * keys, one key after the other @param {number} n @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;

@@ -104,11 +104,12 @@ function sortable({ columns, rows, abouts, choice }, player) {
   return { table: h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body), show, text };
 }
 
-/** Sort the rows of a table by column c: by its numbers, or by its words if no cell begins with a number;
- * column 0 stands for the rows' own order. A column that is sorted for the first time shows its largest
- * number or its first word at the top; after that, the order is reversed each time. Returns the new order.
- * @param {{cells: string[], value: number}[]} rows @param {number} c @param {string | null} before the
- * present order: "none" if the rows are sorted by another column */
+/** Sort the rows of a table by column c: by its numbers, or by its words if no cell begins with a number.
+ * Column 0 stands for the rows' own order. If the rows are sorted by column c already, their order is
+ * reversed. Otherwise the largest number or the first word of the column comes to the top, for column 0 the
+ * first row. Returns the new order, "ascending" or "descending". @param {{cells: string[], value: number}[]}
+ * rows value: the row's number in the rows' own order @param {number} c @param {string | null} before the
+ * present order; "none" if the rows are sorted by another column */
 export function sortRows(rows, c, before) {
   const of = (/** @type {typeof rows[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
   const words = rows.every((row) => of(row) === Infinity);

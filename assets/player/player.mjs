@@ -6,7 +6,8 @@
  *
  * It fills those parts that its element contains (mount.mjs): .views, .choices, .parameters, .more,
  * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state is
- * read from there, and the page's address is neither read nor written; `data-controls` names the controls.
+ * read from there, and the page's address is neither read nor written; `data-controls` names
+ * the controls to show.
  */
 
 import { plotly } from "../painter/views.mjs";

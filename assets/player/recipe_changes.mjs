@@ -137,9 +137,9 @@ export class RecipeChanges {
     });
   }
 
-  /** Load and show the recipe for changed choices, and keep the other values of the state where it allows
-   * them. @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has these
-   * choices */
+  /** Load and show the recipe for changed choices, and keep those other values of the state that the recipe
+   * allows. @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has
+   * these choices */
   async choose(changed) {
     const state = this.#state;
     if (!state.known) return false;

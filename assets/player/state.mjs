@@ -142,8 +142,8 @@ export class State {
   }
 
   /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop the stop's state,
-   * in the form of a link @param {boolean} linked whether the page's link names the stop: then its change has
-   * already begun */
+   * in the form of a link @param {boolean} linked whether the page's link names the stop: then `begin` has
+   * already been called */
   call(stop, linked) {
     if (!linked) this.begin();
     this.#stop = stop;
@@ -185,7 +185,7 @@ export class State {
     this.#computed.move();
   }
 
-  /** The part of the state that another recipe keeps; default values become the new recipe's defaults.
+  /** The part of the state that stays if `recipe` replaces the present recipe, as `kept` in link.mjs says.
    * @param {Recipe} recipe */
   kept(recipe) {
     // a stage that progress was moving to counts as reached
@@ -193,7 +193,7 @@ export class State {
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
-  /** Show a running training's newer recipe, with the clock at its end. @param {Recipe} recipe */
+  /** Show the next recipe of a running training, with the clock at its end. @param {Recipe} recipe */
   grow(recipe) {
     this.#recipe = { ...this.recipe, ...recipe };
     const clock = clockOf(recipe);
@@ -349,8 +349,8 @@ export class State {
     this.pause();
   }
 
-  /** Show the stop of the tour that was requested, now that its recipe is there. Values that it does not
-   * name get the scene's defaults, except those that the reader has set since. @param {boolean} cut jump,
+  /** Show the stop of the tour that was requested, now that its recipe is loaded. Values that it does not
+   * name get the scene's defaults, except those that the reader has set since. @param {boolean} cut to jump,
    * for readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to fly to;
    * null if no stop was requested, or if the reader has set the camera */
   arrive(cut) {

@@ -3,8 +3,8 @@
  * The guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets choices,
  * parameters, progress and camera, and has a text that asks the reader to look at one thing. Some stops first
  * ask the reader for a prediction; until the reader answers or skips the question, the figure does not show
- * the state of this stop. It stays as it is if the reader came from the stop before, or if the stop is the
- * first of its tour; otherwise it gets the state of the stop before.
+ * the state of this stop. Meanwhile it shows the state of the stop before; if this stop is the first of its
+ * tour, or if the reader came from the stop before, the figure stays as it is.
  *
  * Each stop has an entry in the browser's history (address.mjs), so that Back leads from stop to stop, and
  * before the first one closes the tour. Once the reader has closed the tour, Back skips its stops: it leads
@@ -113,9 +113,9 @@ export class Tour {
     return this.#current === this.#ends(this.#current)[1];
   }
 
-  /** The tour to which stop k belongs. If the page names a choice by `data-by`, each value of this choice has
-   * a tour of its own; returns the value that stop k has. "" if the scene has only one tour. @param {number}
-   * k */
+  /** Identify the tour to which stop k belongs. If the page names a choice by `data-by`, each value of this
+   * choice has a tour of its own: returns the value that stop k sets. Returns "" if the scene has only one
+   * tour. @param {number} k */
   #subject(k) {
     const { by } = this.#start.dataset;
     return by ? (this.#stops[k].state[by] ?? this.#player.usual[by]) : "";
@@ -138,8 +138,8 @@ export class Tour {
     return [from, to];
   }
 
-  /** Open the stop that the page's address names. If nothing has the focus yet, the card gets it.
-   * @param {number} k */
+  /** Open the stop that the page's address names. If nothing has the focus yet, the card gets it. @param
+   * {number} k the index of the stop */
   open(k) {
     this.visit(k, true);
     if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
@@ -160,8 +160,9 @@ export class Tour {
     return stop >= 0;
   }
 
-  /** Go to a stop, in a new entry of the browser's history. @param {number} k @param {boolean} [linked]
-   * whether the page's link asks for it */
+  /** Go to a stop. If it is not the present one, it is noted in the browser's history, as `writeStop` says.
+   * @param {number} k the index of the stop @param {boolean} [linked] whether the page's link asks for the
+   * stop */
   visit(k, linked = false) {
     if (linked) noteStop(this.#player, k);
     else if (k !== this.#current) writeStop(this.#player, this.#current, k);
@@ -241,8 +242,8 @@ export class Tour {
     return open;
   }
 
-  /** Skip the open question, if there is one; otherwise go to the next stop, or from the last stop to the
-   * next scene's tour. */
+  /** Skip the open question, if there is one; otherwise go to the next stop. If no stop is shown, this is the
+   * first one; from the last stop it is the next scene's tour, if there is a next scene. */
   next() {
     if (this.asking) this.#judge(null);
     else if (this.#current < 0) this.visit(this.#first);

@@ -22,7 +22,7 @@ const player = () => shared.normscape.players[0];
 
 /**
  * The training whose news this page polls; null if there is none. ticket: its identifier on the server;
- * shown: the player that shows it; choices: the page's choices in the training's order; known: the parts
+ * shown: the player that shows it; choices: the choices with which it was ordered; known: the parts
  * of the recipe that the worker has sent, by kind and name; seeds: how many networks are trained; seen: the
  * training step of the last picture; stop: whether the reader wants to stop; look: the changed choices for
  * which the worker should make pictures; life: aborted when the polling must end. @type {{ticket: string,
@@ -73,7 +73,7 @@ async function train() {
   else showNews((lastNews = ["idle", 0, answer?.refused ?? words]));
 }
 
-/** Poll the server for the news of the training with this ticket, instead of another training's.
+/** Start to poll the server for the news of the training with this ticket; stop polling another training's.
  * @param {string} ticket @param {Player} shown the player that shows it @param {Record<string, string>}
  * choices those that were sent with the order */
 function begin(ticket, shown, choices) {

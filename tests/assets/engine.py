@@ -2,8 +2,8 @@
 
 A step may amplify rounding errors, for example when it normalises the difference of two nearly equal numbers.
 So the tolerance of a comparison is computed step by step, as a bound of the differences that rounding alone
-can cause. It is far below 1e-5 of a point's size unless a random case is ill-conditioned; and also then a
-difference beyond the bound is an error.
+can cause. It is far below 1e-5 of a point's size unless a random case is ill-conditioned. In such a case,
+too, a difference beyond the bound is an error.
 """
 
 import base64
@@ -65,10 +65,11 @@ class Node:
         return reply["answer"]
 
     def run(self, recipe, cases, *, marks=()):
-        """Compute a recipe in the browser's engine, for each case (params, progress, followed point).
+        """Run the browser's engine on a recipe; return an answer to each case (params, progress, followed).
 
-        The followed point may be left out; then it is 0. The answer to a case has the stages of all clouds
-        (None if they are those of the case before), the current points, and what each mark in `marks` shows.
+        `followed` is the index of the followed point, and may be left out; then it is 0. An answer has the
+        stages of all clouds (None if they are those of the case before), the points of all clouds at
+        `progress`, and what each mark in `marks` shows.
         """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
@@ -82,12 +83,15 @@ class Node:
 
 
 def unpack(text, n):
-    """Decode (n, d) float32 numbers."""
+    """Decode base64 text to an array (n, d) of float32; d follows from the length of the text."""
     return np.frombuffer(base64.b64decode(text), "<f4").reshape(n, -1 if n else 0)
 
 
 def as_sent(recipe):
-    """The recipe with its points in float32, as the browser gets them."""
+    """The recipe with the points of all clouds in float32, as the browser gets them.
+
+    A step that refers to another cloud (`Of`) gets the points of that cloud in float32, too.
+    """
     sent = {}
     for c in recipe.clouds:
         place, pipeline = (
@@ -98,7 +102,7 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """The step with matrices of these clouds in place of references to them."""
+    """The step whose references (`Of`) lead to the clouds of the same names in `clouds`, a dict by name."""
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
         return replace(step, pipelines=tuple(own))
@@ -130,7 +134,10 @@ def _stages_and_bounds(cloud, params, unit):
 
 
 def through(steps, x, error, params, unit):
-    """Apply steps to x in float64; returns the result and the error bound."""
+    """Apply steps to x (n, d) in float64; return the result and a bound (n,) of its error.
+
+    `error` (n,) is a bound of the error of x, and `unit` the relative error of rounding in the steps.
+    """
     for step in steps:
         y = step.apply(x, params)
         x, error = y, _bound(step, x, y, error, params, unit)
@@ -186,10 +193,10 @@ def _differentiated(step: Derivative, x, error, params):
 
 
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
-    """A bound on the errors of results y of a step in which points depend on one another.
+    """An estimate (n,) of the largest error of each result y of a step in which points affect one another.
 
-    It is four times the largest change of a result, if all inputs x are changed by their errors, with four
-    random choices of signs.
+    In four trials all inputs x are changed by their errors, with random signs. The estimate is four times the
+    largest change of the result in these trials.
     """
     rng = np.random.default_rng(0)
     ways = step.apply(x + error[:, None] * rng.choice([-1, 1], (4, *x.shape)), params)
@@ -197,9 +204,10 @@ def _together(step: Attention | Flow | Orbit, x, y, error, params):
 
 
 def _steep(x, error):
-    """A bound of the error of arcsin at points x (n, d) whose coordinates have this `error`.
+    """A bound (n,) of the error of arcsin at points x (n, d) whose coordinates have this `error` (n,).
 
-    It is the slope times the error; near ±1, where the slope is unbounded, at most π/2·√(2·error·d).
+    It is the largest slope within the error times the error, but at most π/2·√(2·error·d). The second limit
+    is needed near ±1, where the slope is unbounded.
     """
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
@@ -207,20 +215,26 @@ def _steep(x, error):
 
 
 def _risen(step: Pointwise, x, error):
-    """The error of a monotonic function of x: its change from x − error to x + error."""
+    """A bound (n,) of the error of a monotonic function of x: its change from x − error to x + error."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
 
 def _curved(x, error):
-    """The error of x ln x, which is steep near 0: at most √d·error·(2 + |ln x| + |ln error|)."""
+    """A bound (n,) of the error of x ln x, which is steep near 0, at points x (n, d).
+
+    It is √d·error·(2 + |ln(m + error)| + |ln error|), where m is the point's largest absolute coordinate.
+    """
     far = np.max(np.abs(x), axis=-1, initial=0) + error
     logs = sum(np.abs(np.log(np.maximum(size, 1e-300))) for size in (far, error))
     return np.sqrt(x.shape[-1]) * error * (2 + logs)
 
 
 def _multiplied(step: Product, x, error):
-    """The error of a product of numbers a with errors e: at most Π(|a| + e) − Π|a|."""
+    """A bound (n,) of the error of the products, if each coordinate of x has this `error`.
+
+    For one product of coordinates a with the error e, it is Π(|a| + e) − Π|a|.
+    """
     moved = [
         np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
         for g in step.groups
@@ -229,7 +243,12 @@ def _multiplied(step: Product, x, error):
 
 
 def _sharpened(temperature, x, error, causal):
-    """The error of a softmax: at most error/T, and at most √2; at T = 0 it is 0 if the largest is certain."""
+    """A bound (n,) of the error of a softmax with the temperature T over the coordinates of each point.
+
+    It is error/T, but at most √2. At T = 0 it is 0 if the largest coordinate is larger than all others by
+    more than twice the error; otherwise it is √2. If `causal`, only the first k coordinates of the k-th point
+    count.
+    """
     seen = np.where(np.tril(np.ones(x.shape, bool)) | (not causal), x, -np.inf)
     first, *others = np.sort(seen, axis=-1).T[::-1]
     second = others[0] if others else np.full_like(first, -np.inf)
@@ -238,7 +257,12 @@ def _sharpened(temperature, x, error, causal):
 
 
 def _normalized(step: Normalize, v, error, params, unit):
-    """The error of R·v/r: at most 2R·(error/r), and at most 2R."""
+    """A bound (n,) of the error of R·v/r, for v (n, k), the coordinates of one group of each point.
+
+    R is the step's radius. r is |v|, enlarged by ε as the step's convention says. `error` (n,) is a bound of
+    the length of v's error. The result is 2R·error/r, but at most 2R; for rounding in this step, R·unit is
+    added to it.
+    """
     eps, n = float(step.eps.value(params)), v.shape[-1]
     r = length(v) + eps * np.sqrt(n) if step.convention == "std" else 0.0
     if step.convention != "std":
@@ -248,15 +272,16 @@ def _normalized(step: Normalize, v, error, params, unit):
 
 
 def _ratio(error, size):
-    """The relative error: infinite for 0 ± something, whose direction is unknown; 0 for an exact zero."""
+    """error/size for each point; where the size is 0, infinite if the error is not 0, and 0 if it is."""
     unknown = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, size, out=unknown, where=size > 0)
 
 
 def largest(entries, params):
-    """The sum of the norms of base, terms and tracks: a bound of the entries without cancellation.
+    """The sum of the norms of the base, terms and tracks of entries: the norm that they have at most.
 
-    Cancellation would reduce the entries, but not their rounding errors. Of a track the largest value counts.
+    If base, terms and tracks partly cancel, the entries are smaller than this, but their rounding errors are
+    not. Of each track, the array with the largest norm counts.
     """
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
@@ -266,7 +291,10 @@ def largest(entries, params):
 
 
 def bound_at(cloud, params, progress, *, unit, rounding):
-    """A bound (n,) of the error that rounding can cause in the points of a cloud between stages."""
+    """A bound (n,) of the error that rounding can cause in the points of a cloud at `progress`.
+
+    `unit` is the relative error of rounding in the steps, `rounding` that of the result.
+    """
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)
     k = min(int(progress), max(len(known) - 2, 0))
@@ -280,8 +308,9 @@ def length(x):
 
 
 def farthest(got, want, allowed):
-    """The largest distance between corresponding points, divided by the tolerance; infinite if a number is
-    not finite.
+    """The largest ratio of the distance between corresponding points to the tolerance of the point.
+
+    `got` and `want` are (n, d), `allowed` is (n,). The result is infinite if a number in `got` is not finite.
     """
     if not np.isfinite(got).all():
         return np.inf
@@ -289,7 +318,11 @@ def farthest(got, want, allowed):
 
 
 def assert_agrees(recipe, params, progress, answer):
-    """Assert that the engine's stages and positions equal NumPy's, up to one rounding to float32."""
+    """Assert that the engine's stages and positions equal NumPy's, up to rounding.
+
+    The tolerance is the bound for float64, plus one rounding to float32. `answer` is what `Node.run` returns
+    for one case.
+    """
     at = recipe.positions(params, progress)
     for c in recipe.clouds:
         known = stages_and_bounds(c, params, unit=DOUBLE)

@@ -505,8 +505,8 @@ const answers = {
    * the reader acts (`hand`: commands [name, arguments …]). Returns for each run the state just after these
    * actions, and at the end. `acts` are commands [milliseconds, name, arguments …] that the page gives
    * meanwhile; "take" loads the recipe with an index, and the state of a link, or null to keep the present
-   * state. There is a frame every 50 ms. As on the page, any action of the reader stops the first run, with
-   * which a scene opens.
+   * state. There is a frame every 50 ms; all times must be multiples of this. As on the page, any action of
+   * the reader stops the first run, with which a scene opens.
    */
   courses({ recipes, usual, acts, hand, moments, end }) {
     const tell = ({ progress, params, playing, followed, moves, query, camera, opening }) => ({

@@ -21,7 +21,11 @@ def node():
 
 
 def agree(node, *steps, before=(), n=4):
-    """Compare the browser's stages with NumPy's, for n random pairs of a point and a direction in 4D."""
+    """Assert that the browser's stages of a pipeline of these steps equal NumPy's.
+
+    The cloud has n random points of 8 coordinates, each a point and a direction in 4D. `before` are further
+    clouds, to which the steps may refer.
+    """
     points = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
     clouds = (*before, Cloud("pairs", points, Pipeline(steps)))
     names = [str(k) for k in range(max(len(steps), 1) + 1)]
@@ -61,7 +65,10 @@ def test_the_zero_vector_is_taken_as_in_numpy(node):
 
 @pytest.mark.parametrize("rounds", (0.0, 2.5, 9.0))
 def test_an_iteration(node, rounds):
-    """An `Orbit` within branches, which iterates a derivative among other steps, equals NumPy's."""
+    """The browser's stages equal NumPy's for an `Orbit` within branches, after this number of `rounds`.
+
+    The orbit iterates a derivative among other steps.
+    """
     inner = Pipeline((Affine(np.eye(4, 6)), Derivative(Pipeline((Normalize(1.5, 0.1),)))))
     inputs = Pipeline((Affine(np.eye(2, 6, 4)), Affine(np.eye(4, 2))))
     once = Pipeline((Branches((inner, inputs)),))

@@ -75,8 +75,9 @@ def test_the_browser_reads_every_number_of_half_precision(node):
 
 @st.composite
 def entries(draw, shape, rng, *, positive=False):
-    """Entries that are constant, affine in parameters, on a track, or all of these; `positive` for radius and
-    ε.
+    """Entries of this shape that are constant, affine in parameters, on a track, or all of these.
+
+    If `positive`, none of their numbers is negative, as for a radius or ε.
     """
 
     def some(*more):
@@ -93,8 +94,9 @@ def entries(draw, shape, rng, *, positive=False):
 
 @st.composite
 def steps(draw, d, rng, *, most, before=()):
-    """Up to `most` steps for d coordinates, which may read earlier clouds, and the number of output
-    coordinates.
+    """Up to `most` steps for points with d coordinates, and the number of coordinates of the result.
+
+    The steps may use the clouds in `before` as matrices.
     """
     found = []
     kinds = ["affine", "normalize", "pointwise", "softmax", "of", "branches"][: 6 if most > 1 else 5]
@@ -147,9 +149,10 @@ def groupings(draw, d):
 
 @st.composite
 def clouds(draw, name, before=(), *, least=1):
-    """A cloud whose points float32 represents exactly; there may be a single one, or a zero or constant one.
+    """A cloud of `least` to 5 points, whose coordinates float32 represents exactly.
 
-    Its steps may read the clouds `before`.
+    Its first point may be zero, or have equal coordinates. Its steps may use the clouds in `before` as
+    matrices.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(least, 5)), draw(st.integers(1, 4))
@@ -169,7 +172,10 @@ def recipe_of(*found):
 
 @st.composite
 def cases(draw):
-    """A recipe, parameters on, between and outside the values of its tracks, and a progress."""
+    """A recipe, values of its parameters, and a progress.
+
+    The values may be at, between and outside those for which the recipe's tracks have arrays.
+    """
     found = []
     for k in range(draw(st.integers(1, 3))):
         found.append(draw(clouds(f"cloud {k}", tuple(found))))
@@ -179,7 +185,7 @@ def cases(draw):
 
 @cache
 def moments(last):
-    """Random values of the parameters, and a progress between stage 0 and `last`."""
+    """A strategy for values of the parameters and a progress from 0 to `last`."""
     params = {p.name: st.integers(64 * p.min, 64 * p.max).map(lambda k: k / 64) for p in PARAMETERS}
     return st.tuples(st.fixed_dictionaries(params), st.integers(0, last) | st.floats(0, last))
 
@@ -228,7 +234,7 @@ def test_placed_points_are_where_their_parameters_say(node, p, q):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_products_agree(node, data):
-    """All runtimes agree on a product between other steps; there is only one, so that nothing overflows."""
+    """All runtimes agree on one product between other steps; with more products, numbers could overflow."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     before, d = data.draw(steps(4, rng, most=2))
     groups = data.draw(
@@ -250,7 +256,8 @@ def test_products_agree(node, data):
 def test_points_that_see_one_another_agree(node, data):
     """All runtimes agree on attention alone, and on a flow by attention in which points are put elsewhere.
 
-    The parameter e, on which the end of the flow depends, goes up and down, for each of two values of p.
+    The end of the flow depends on the parameter e, and the times of the puts depend on p. For each of two
+    values of p, e goes up and down.
     """
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, d, keys = (data.draw(st.integers(1, most)) for most in (6, 3, 3))
@@ -291,8 +298,9 @@ def test_an_iteration_follows_its_count(node):
 
 
 def test_the_law_can_fail(node):
-    """A wrong formula is detected: with ε changed by 0.2 %, an ordinary cloud differs by more than the
-    tolerance.
+    """A wrong formula is detected.
+
+    With ε changed by 0.2 %, the points of an ordinary cloud differ by more than the tolerance.
     """
     x = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
     right, wrong = (recipe_of(Cloud("x", x, Pipeline((Normalize(eps=e),)))) for e in (1e-3, 1.002e-3))
@@ -337,7 +345,7 @@ def test_degenerate_points_are_never_nan(node, convention, eps, d):
 
 
 def test_gelu_keeps_its_digits_in_the_far_tail(node):
-    """The relative error, in NumPy, PyTorch and the browser, is at most one rounding to float32."""
+    """From x = −12 to 2, GELU in NumPy, PyTorch and the browser has a relative error of at most 2⁻²³."""
     x = np.array([[-12.0], [-8.4], [-6.0], [-3.0], [-2.0], [-1.0], [2.0]], np.float32)
     cloud = Cloud("x", x, Pipeline((Pointwise("gelu"),)))
     [answer] = node.run(recipe_of(cloud), [({}, 1)])
@@ -389,8 +397,9 @@ def test_the_zero_vector_has_no_angle(node):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
 def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
-    """Centring takes a constant point to exactly 0, also if a parameter changes the matrix or its rows only
-    nearly sum to 0.
+    """Centring takes a constant point to exactly 0, in the browser and in Python.
+
+    This also holds if a parameter changes the matrix, or if rounding makes its rows only nearly sum to 0.
     """
     PI, zero = np.where(np.eye(d) == 1, (d - 1) / d, -1 / d), np.zeros((d, d))
     A = {

@@ -36,7 +36,7 @@ def made(choices):
 
 
 def kept(scene):
-    """The scene, with the recipes that it has built cached."""
+    """The scene with a cache: it builds the recipe for the same choices only once."""
     build = cache(lambda choices: built(scene, dict(choices)))
     remembers = {"training": None, "files": no_files}
     return replace(scene, build=lambda choices: build(tuple(choices.items())), **remembers)
@@ -159,8 +159,9 @@ STRANGE = ["nothing", "", "Progress", "toString", "constructor", "__proto__", "a
 
 
 def likely(choice, scene):
-    """Texts for a choice, mostly valid; for real scenes the default, since other recipes take long to
-    build.
+    """A strategy for the text of a choice of a scene; most texts are valid.
+
+    For real scenes it gives only the default, because other recipes take long to build.
     """
     if scene is not MADE:
         return st.just(str(choice.default))
@@ -388,7 +389,10 @@ def test_the_longest_query_is_read_at_once():
 
 @pytest.mark.parametrize("text", ["", "😀" * 5, "😀" * 6, "x" * 100_000])
 def test_a_text_that_is_too_long_is_refused_in_the_same_words(node, text):
-    """The page refuses it before sending, because no server would read it."""
+    """The page and the server accept the same texts, and refuse others with the same error message.
+
+    The page refuses a text before it sends a request, because no server would read an address so long.
+    """
     choice = Sentence("own", "Own", "a", longest=5)
     try:
         short(choice.name, text, choice.longest)

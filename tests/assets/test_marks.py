@@ -70,7 +70,10 @@ def node():
 
 @cache
 def row(widths):
-    """A strategy for rows of the current points or of a stage, some divided by a row that is far from 0."""
+    """A strategy for rows of the current points or of a stage; some are divided by a row far from 0.
+
+    `widths` are the numbers of coordinates of a cloud's points, for each stage.
+    """
 
     def weights(stage):
         most = max(widths) if stage is None else widths[stage]
@@ -133,7 +136,10 @@ def own_fields(kind):
 
 @cache
 def fields_of(kind, n, widths):
-    """Strategies for the rows and for all other fields of a kind of mark."""
+    """Two strategies for a kind of mark of a cloud of n points: for its rows, and for its other fields.
+
+    `widths` are the numbers of coordinates of the points, for each stage.
+    """
     own = {name: FIELDS[name](n, widths) for name in own_fields(kind)}
     if kind in (Field, Cells):
         own["color"] = colors(n, widths)
@@ -172,7 +178,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """One tolerance for all points of a cloud, at its stages and at a progress: what rounding can do."""
+    """A bound of what rounding can change in any point of a cloud, at all stages and at `progress`."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -235,7 +241,7 @@ def near_threshold(mark, cloud, got, want, off):
 
 
 def near_profile(mark, cloud, got, want, off):
-    """Compare profiles: the indices of the coordinates are exact."""
+    """Compare profiles: their indices of coordinates must be equal, their values nearly equal."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     assert np.array_equal(got[:, 0], want[:, 0], equal_nan=True)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off + ONE_ROUNDING)
@@ -286,7 +292,7 @@ LAWS = {
 
 
 def leaves(kind):
-    """The subclasses that have no subclasses."""
+    """All classes below `kind` that have no subclasses; `kind` itself if it has none."""
     below = kind.__subclasses__()
     return set().union(*map(leaves, below)) if below else {kind}
 
@@ -363,7 +369,10 @@ def test_gaps_and_trails_by_hand(node):
 
 
 def test_a_way_by_hand(node):
-    """A way goes through the stops of the parameter at the present progress; 3 is beyond the last stop."""
+    """A way ends where its point is now; with `whole` it ends at the last stop of the parameter.
+
+    The parameter's value is 0.5, between two stops, or 3, beyond the last stop.
+    """
     x = Cloud(
         "x",
         np.float32([[1, 0], [0, 1]]),
@@ -390,9 +399,9 @@ MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "
 @pytest.mark.parametrize("progress", [0, 0.4, 1, 1.7])
 @pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
 def test_arrows_have_the_same_heads(node, k, progress, move):
-    """The heads are the same on trails, whose last legs may have length 0, and on pieces of a line.
+    """The browser and Python draw the same arrow heads on trails and on the pieces of a line.
 
-    One of these pieces is a single point.
+    The last leg of a trail may have length 0, and one of the pieces is a single point.
     """
     x = np.float32(np.random.default_rng(2).normal(size=(6, 4)))
     steps = (Affine(np.eye(4) + move * np.eye(4)), Affine(np.eye(4), 0.25 * np.ones(4)))

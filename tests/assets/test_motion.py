@@ -74,8 +74,9 @@ def test_points_of_a_run_set_out_together_in_the_end_and_the_later_ones_are_neve
 
 @pytest.mark.parametrize("last", [1, 2, 5, 12])
 def test_a_first_run_takes_six_seconds_at_most(node, last):
-    """The first run of a scene takes six seconds at most, with all pauses and the way back to its first
-    state.
+    """The first run of a scene takes six seconds at most.
+
+    This includes all pauses, and the way back to the recipe's initial progress.
     """
     for home in (0, last / 2, last):
         [hurry] = calls(node, "hurry", [[last, home]])
@@ -137,7 +138,7 @@ def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, s
 
 
 def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
-    """Between opposite directions there is no middle: the camera jumps, and stays finite."""
+    """On a flight to the opposite direction the camera jumps half way, where the mean has no direction."""
     start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
     [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])
     assert camera == end

@@ -81,8 +81,10 @@ def packed(text):
 
 
 def test_a_recipe_in_a_gzip_file_is_inflated_here_unless_the_server_did(node):
-    """Plain file servers send compressed bytes; those that add Content-Encoding let the browser decompress
-    them.
+    """A recipe from a gzip file is read both from compressed bytes and from bytes already decompressed.
+
+    A plain file server sends the compressed bytes. If a server adds Content-Encoding, the browser itself
+    decompresses them.
     """
     text = json.dumps({"title": "β · ε", "numbers": list(range(1000))})
     for reply in (packed(text), {"status": 200, "text": text}):

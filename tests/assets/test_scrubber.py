@@ -1,4 +1,4 @@
-"""The positions of the buttons along the clock's slider, of which each plays an event of a training."""
+"""The positions of the buttons along the clock's slider; each button plays an event of a training."""
 
 import numpy as np
 import pytest

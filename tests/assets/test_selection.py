@@ -43,9 +43,10 @@ def agrees(node, *sets):
 @example(3, 4, 4, 4)  # under the previous query the softmax has weight only on one key and its copy
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_keys_of_whole_numbers(node, d, n, seed, wide):
-    """Both agree on keys on a small lattice, some of which are equal, collinear, coplanar or inside an edge.
+    """The browser and Python agree on keys on a small lattice.
 
-    A second such set, and the middle between both sets, follow the first.
+    Some keys are equal, collinear, coplanar or inside an edge of the hull. Three sets follow one another: two
+    random ones, and the means of their keys.
     """
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, wide, size=(2, n, d)).astype(float)
@@ -64,7 +65,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """Both agree after affine maps of all keys, among them singular ones."""
+    """The browser and Python agree after affine maps of all keys, among them singular ones."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

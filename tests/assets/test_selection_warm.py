@@ -33,7 +33,7 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """Results are the same for keys that move independently.
+    """For keys that move independently, starting from the previous frame gives the same as from scratch.
 
     Later, half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
     """
@@ -51,9 +51,10 @@ def test_a_cloud_that_wanders(node, d, n, seed, speed):
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_the_way_of_the_scene(node, d, norm):
-    """Results are the same along the scene's own motion, forward and then back in longer steps.
+    """Along the scene's own motion, starting from the previous frame gives the same as from scratch.
 
-    In every tenth frame, the selectable keys are those that Python finds.
+    The keys move forward, then back in steps three times as long. In every tenth frame, the selectable keys
+    are those that Python finds.
     """
     recipe = recipe_of(SCENE, n=80, d=d, norm=norm)
     stages = recipe.cloud("keys").stages(recipe.defaults | {"gamma1": 0.6})

@@ -1,6 +1,4 @@
-"""Long computations are spread over frames: each frame does little, and the result is that of doing all at
-once.
-"""
+"""Long computations are spread over frames; their final result is as if each was done in one frame."""
 
 import numpy as np
 import pytest
@@ -49,9 +47,10 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 
 @pytest.mark.parametrize("choices", ({}, {"placement": "all"}), ids=str)
 def test_no_frame_does_more_than_its_share(node, choices):
-    """The work of a frame is bounded: BUDGET parts and, for each cloud, at most twice the work of a part.
+    """A frame does at most the work of BUDGET parts, and for each cloud the work of two parts more.
 
-    These are one more part of the cloud, and the measures of its tokens.
+    Of these two, one is a part of the cloud that may begin in any case; the other stands for the measures of
+    the cloud's tokens.
     """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]
