@@ -218,7 +218,7 @@ def first_load(
     """For the first visit to a page: number of requests, transferred kilobytes, and ms to the first paint.
 
     after: a page that is opened first, so that its files are in the browser's cache; "" for none. scripts:
-    whether the page may load scripts.
+    whether the page may load scripts and recipes.
     """
     page = browser.new_context().new_page()
     if after:

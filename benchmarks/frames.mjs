@@ -92,7 +92,8 @@ export const ways = {
 
 /** Draw `count` frames from the first stage to the last, one in each animation frame. The caller measures the
  * time that scripts took, by the browser's own metrics. @param {string} way a key of `ways` @param {number}
- * count @param {string} [slider] the name of a parameter to change instead of the progress */
+ * count @param {string} [slider] for the way "ours", the name of a parameter to change instead of the
+ * progress */
 export async function run(way, count, slider = "") {
   const go = ways[way](slider);
   for (let i = 0; i < count; i++) {

@@ -50,7 +50,7 @@ WATCH = """(() => {
 
 @contextmanager
 def tree(commit: str) -> Iterator[Path]:
-    """Check out a commit into a temporary folder, with the packages of this checkout; yields the folder."""
+    """Check out a commit into a temporary folder, with this checkout's npm packages; yields the folder."""
     with tempfile.TemporaryDirectory() as above:
         folder = Path(above) / "before"
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, commit], cwd=ROOT, check=True)

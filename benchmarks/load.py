@@ -76,9 +76,10 @@ class Viewer:
         self.hall, self.number = hall, number
 
     async def ask(self, path: str, into: list[float], body: str = "") -> None:
-        """Send a GET, or a POST with `body`; append the seconds until the response has ended to `into`.
+        """Send a request, and append to `into` the seconds until its response has ended.
 
-        Errors, and statuses other than 200, are noted in the hall's `wrong`.
+        The request is a POST if there is a `body`, else a GET. Errors, and statuses other than 200, are noted
+        in the hall's `wrong`. After an error nothing is appended to `into`.
         """
         start, known = time.perf_counter(), self.line is not None
         try:
@@ -126,7 +127,7 @@ class Viewer:
 
 
 async def page(viewer: Viewer, path: str, files: list[str]) -> None:
-    """Request a page of Normscape and then its files, one after another."""
+    """Request a page of Normscape, then its `files` (their paths), one after another."""
     for each in (path, *files):
         await viewer.ask(each, viewer.hall.took)
 
@@ -134,7 +135,8 @@ async def page(viewer: Viewer, path: str, files: list[str]) -> None:
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
     """Open the home page with the pictures of all scenes; then load what its live figure needs.
 
-    The measured time of the visit ends before the live figure is loaded.
+    The measured time of the visit ends before the live figure is loaded. files: the paths of the files of the
+    home page. living: those of the page of the figure's scene.
     """
     hall, start = viewer.hall, time.perf_counter()
     await page(viewer, "/", files)
@@ -145,7 +147,10 @@ async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
 
 
 async def ours(viewer: Viewer, files: list[str]) -> None:
-    """Open a scene, play with it for PLAYING seconds, then choose another seed. Playing sends no request."""
+    """Open a scene, play with it for PLAYING seconds, then choose another seed. Playing sends no request.
+
+    files: the paths of the files of the scene's page.
+    """
     hall = viewer.hall
     await page(viewer, "/layernorm", files)
     await viewer.ask("/recipe/layernorm", hall.took)
@@ -156,7 +161,8 @@ async def ours(viewer: Viewer, files: list[str]) -> None:
 async def naive(viewer: Viewer, files: list[str]) -> None:
     """Open the Dash page, then drag its slider for PLAYING seconds.
 
-    Each tick is a request, sent after the response to the previous one.
+    Each tick is a request, sent after the response to the previous one. files: the paths of the files of the
+    page.
     """
     hall = viewer.hall
     for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):
@@ -170,7 +176,11 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 
 
 def asked(out: str, prop: str, given: dict) -> str:
-    """The request body of a Dash callback with input `given` and output property `prop` of element `out`."""
+    """The body of the request that makes Dash call a callback.
+
+    out, prop: the element, and its property, that the callback returns. given: the callback's input, as
+    {"id", "property", "value"}.
+    """
     return json.dumps(
         {
             "output": f"{out}.{prop}",

@@ -64,7 +64,7 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
     """Open a page in a new browser and run a warm-up; returns a function that measures a round (`cost`).
 
-    what: the key in ACTS of what is measured. stack: closes the browser at its end.
+    what: a key of ACTS, which names what is measured. stack: when it is closed, it closes the browser.
     """
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]

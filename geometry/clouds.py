@@ -43,7 +43,10 @@ def ring(
 
 
 def golden(n: int) -> Array:
-    """n evenly spread points of the unit 2-sphere: each is one step lower and turned by the golden angle."""
+    """n evenly spread points (n, 3) of the unit 2-sphere, on a spiral from top to bottom.
+
+    Each point is 2/n lower than the point before, and turned by the golden angle around the vertical axis.
+    """
     k = np.arange(n) + 0.5
     height, turn = 1 - 2 * k / n, np.pi * (3 - np.sqrt(5)) * k
     across = np.sqrt(1 - height**2)

@@ -36,7 +36,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
     The image is that under the ReLU layer with weights W and biases b, and each x lies on a sphere around the
     origin. A piece is the set of points at which the same neurons are active. APART: no other point has the
-    same image. SHARED: some other points have it. COLLAPSED: all points of the piece have it. The answer is
+    same image. SHARED: some other points have it. COLLAPSED: all points of its piece have it. The answer is
     exact if the null space of the active rows of W has at most one dimension; points that share an image are
     then mirror images. If it has more, but not all, dimensions, the points of a circle that lie in the piece
     share an image, and each point counts as SHARED.
@@ -130,7 +130,10 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """Yield for each piece: masks of its active neurons (m,) and points (N,), a basis of W_A's row space."""
+    """Yield three arrays for each piece that contains some of the points x.
+
+    They are the mask of its active neurons (m,), the mask of its points (N,), and a basis of W_A's row space.
+    """
     patterns, own = _patterns(x @ W.T + b > 0)
     for k, pattern in enumerate(patterns):
         yield pattern, own == k, directions(W[pattern], WEIGHT_TOLERANCE * size(W))

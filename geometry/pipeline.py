@@ -373,9 +373,10 @@ class Flow:
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
     def _states(self, x, nodes, params):
-        """The list of states computed so far, beginning with x; the caller appends further states.
+        """The states computed so far: x at the first of the `nodes`, then the state after each of the others.
 
-        For NumPy arrays, the list for the last x and parameters is kept for the next call.
+        The caller appends further states to this list. For NumPy arrays, the list for the last x, nodes and
+        parameters is kept for the next call.
         """
         if type(x) is not np.ndarray:
             return [x]

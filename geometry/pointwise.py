@@ -46,7 +46,7 @@ LOG_FLOOR = 1e-12  # lower bound for the argument of a logarithm
 def _cubic(x):
     """The cubic polynomial inside GPT-2's tanh approximation of GELU.
 
-    For |x| ≥ 20 its tanh is ±1.
+    For |x| ≥ 20 the tanh of this polynomial rounds to ±1, so `gelu_tanh` may clip x to −20 … 20.
     """
     return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
@@ -79,13 +79,21 @@ def check_function(name: str) -> None:
 
 
 def apply(name: str, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """Apply the function called `name` to every coordinate of x.
+    """Apply the function called `name` to every coordinate of x. Raises ValueError for an unknown name.
 
-    The names are identity, abs, tanh, sigmoid 1/(1 + e⁻ˣ), erf, sin, cos, arcsin (of x clipped to −1 … 1),
-    arctan, sqrt of max(x, 0), log10 of max(x, LOG_FLOOR), reciprocal (0 for x = 0), round (halves up), relu
-    max(x, 0), entr −x·ln x for x > 0, otherwise 0 (its sum is the entropy), gelu x·erfc(−x/√2)/2, and
-    gelu_tanh x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, GPT-2's approximation of gelu, which differs from it
-    by less than 5e-4. Raises ValueError for another name.
+    The names are identity, abs, tanh, erf, sin, cos, arctan, and these:
+
+    sigmoid     1/(1 + e⁻ˣ)
+    arcsin      arcsin of x, which is first clipped to −1 … 1
+    sqrt        √max(x, 0)
+    log10       log₁₀ max(x, LOG_FLOOR)
+    reciprocal  1/x; 0 for x = 0
+    round       the nearest whole number; halves are rounded up
+    relu        max(x, 0)
+    entr        −x·ln x for x > 0, otherwise 0; its sum over probabilities is their entropy
+    gelu        x·erfc(−x/√2)/2
+    gelu_tanh   x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, GPT-2's approximation of gelu; the two differ by
+                less than 5e-4
     """
     check_function(name)
     x, cast_back = widened_and_cast_back(x, axes=0)

@@ -2,8 +2,9 @@
 
 A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
 other keys, apart from copies of the key. Otherwise the key lies in the convex hull of the others: it is an
-average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. For a single key, `selection` computes one of the two as a
-certificate.
+average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. So such a query proves that a key is unbeaten, and such weights p
+prove that it is not. For a single key, `selection` computes one of these two proofs, a certificate. A query
+*selects* the key to which it gives a higher score than to all others.
 
 The tools that count the keys of trained models and of random sets use this module, and so do tests and a
 benchmark. The explorer does not: its pages use `selection`.
@@ -31,12 +32,13 @@ MAX_SCORE_CHANGE = 8.0
 def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
     """For each key, whether some query gives it the highest score, alone or shared with copies of this key.
 
-    In one dimension, these are the two ends. In more dimensions, three methods are tried in turn, each of
-    which gives a proof. First, each key, and its difference from the mean of all keys, are tried as queries.
-    Second, Newton's method minimises the convex function L(q) = log Σᵢ exp(q·(kᵢ − h)). It finds a query that
-    selects the key h, or, at the minimum of L, softmax weights with which the others average to h. Third, the
-    linear programming solver HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n,
-    d), and RuntimeError if HiGHS fails.
+    In one dimension, these keys are the smallest and the largest. In more dimensions, three methods are tried
+    in turn, each of which gives a proof. First, each key, and its difference from the mean of all keys, are
+    tried as queries. Second, for each key h that is left, Newton's method minimises the convex function L(q)
+    = log Σᵢ exp(q·(kᵢ − h)), a sum over the other keys kᵢ. It finds a query that selects h, or, at the
+    minimum of L, softmax weights with which the other keys average to h. Third, the linear programming solver
+    HiGHS decides the rest. Raises ValueError unless the keys are finite numbers (n, d), and RuntimeError if
+    HiGHS fails.
     """
     keys = checked(keys)
     if not len(keys):
@@ -115,7 +117,8 @@ def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
     """Newton steps (m, d), each shortened if the quadratic model does not hold that far.
 
     No step raises a score, relative to the mean score, by more than MAX_SCORE_CHANGE. p (m, n): the softmax
-    weights of the keys; mean, gradient (m, d): their average, and its difference from the key in question.
+    weights of the n keys, for each of the m keys to decide. mean (m, d): the average of the keys with these
+    weights. gradient (m, d): the mean minus the key to decide.
     """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)

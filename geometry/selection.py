@@ -28,11 +28,11 @@ MAX_STEPS = 100
 class Certificate:
     """A proof of how much attention a key h can get.
 
-    margin   the distance from h to the convex hull of the other keys; if it is above 0, some query selects h;
-             ∞ if there is no other key, and then any query does
-    query    if h can be selected, the unit vector q with the largest margin, min ⟨q, h − kᵢ⟩ = margin;
-             otherwise the query that gives h its largest weight; if h lies on a face of the hull, its weight
-             only approaches a supremum, and this query comes near it
+    margin   the distance from h to the convex hull of the other keys. If it is above 0, some query selects h.
+             If there is no other key, it is ∞, and every query selects h
+    query    if h can be selected, the unit vector q with the largest lead of h, min ⟨q, h − kᵢ⟩ = margin.
+             Otherwise the query that gives h its largest weight. If h lies on a face of the hull, no query
+             gives the largest weight, which is only a supremum; then this query comes near it
     weights  (n,) the weights p of largest entropy with Σ pᵢkᵢ = h, an average of the other keys, which proves
              that h never wins; all 0 if h can be selected
     largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy
@@ -180,10 +180,11 @@ def _log_sum(scores: Array) -> tuple[float, Array]:
 
 
 def _lead(foot: Array, away: Array, size: float) -> float:
-    """The lead with which the query −foot/‖foot‖ scores the origin above all points `away`.
+    """The smallest lead of the origin over one of the points `away` in score by the query q = −foot/‖foot‖.
 
-    The score of a point p is its scalar product with the query. The lead is 0 if some point scores as high,
-    and ∞ if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
+    The score of a point p is ⟨q, p⟩. foot: the point of the hull of `away` that is nearest to the origin.
+    size: the length of the longest point of `away`. The result is 0 if some point scores as high as the
+    origin, and ∞ if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
     """
     if not len(away):
         return np.inf

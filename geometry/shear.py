@@ -67,12 +67,12 @@ def shadow_coordinates(x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, "n 4"]:
 
 
 def shadow_steps(*, s: str, r: str) -> tuple[Affine | Pointwise, ...]:
-    """The sheared shadow of a sphere as pipeline steps, which also keep the height.
+    """Pipeline steps that compute the shadow of each point of a sheared sphere, and its height.
 
-    A shadow is a point's projection to a plane after the shear: (ρ, ±1, u, v) ↦ r·(u + s·h, v, h), where
-    `shadow_coordinates` makes the input. The height is h = ±√(1 − ρ²) = sin(arcsin ρ ± π/2): in this form it
-    needs only functions that `Pointwise` has. s, r: the names of the parameters for shear and radius.
-    Source: symmetrize2025, addendum 11.
+    The shadow of a point is its projection to the horizontal plane. The steps map (ρ, ±1, u, v), as
+    `shadow_coordinates` makes it, to r·(u + s·h, v, h), where the first two coordinates are the shadow. The
+    height h = ±√(1 − ρ²) is computed as sin(arcsin ρ ± π/2), because `Pointwise` has these functions. s, r:
+    the names of the parameters for shear and radius. Source: symmetrize2025, addendum 11.
     """
     add = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]])
     scale = Affine(Entries(np.zeros((3, 3)), {r: np.eye(3)}))

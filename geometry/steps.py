@@ -248,8 +248,8 @@ class Product:
 class Softmax:
     """Softmax over the coordinates of each point; the temperature may depend on parameters.
 
-    causal: point k uses only its first k + 1 coordinates, and its other coordinates become 0. Source:
-    brody2023.
+    causal: point k (from 0) uses only its first k + 1 coordinates, and its other coordinates become 0.
+    Source: brody2023.
 
     Raises
     ------

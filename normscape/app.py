@@ -68,9 +68,10 @@ def create_app() -> Dash:
 
 
 def wsgi() -> Flask:
-    """The WSGI application, after one request, because Dash's setup at the first request is not thread-safe.
+    """The WSGI application, which has already answered one request.
 
-    Exits with a one-line message if a setting is wrong.
+    Dash completes its setup at the first request, and this setup is not thread-safe. Exits with a one-line
+    message if a setting is wrong.
     """
     try:
         server = create_app().server
@@ -84,7 +85,7 @@ def serve(host: str | None, port: int | None, path: Callable[[], str] = lambda: 
     """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
 
     host, port: where to listen; None for those of the setting BIND. path: returns the path in the printed
-    address; it is called when the server listens, so that nothing is stored if it cannot.
+    address. It may store something, so it is called only when the server listens.
     """
     try:
         log_level = settings.read(os.environ).log_level
@@ -174,7 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _discard_unwritable_output() -> None:
-    """Discard the rest of stdout if it cannot be written; Python would report that again when it ends."""
+    """Discard the rest of stdout if it cannot be written; else Python would report this error at its end."""
     try:
         sys.stdout.flush()
     except OSError:

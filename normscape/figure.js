@@ -38,8 +38,8 @@ async function code(model) {
   });
 }
 
-/** The compressed code that all figures share, from the shared widget; from the kernel if the page cannot
- * find that widget in WIDGET_TIMEOUT_MS. @param {Model} model @returns {Promise<DataView>} */
+/** The compressed code that all figures share. It comes from the shared widget, or, if the page cannot find
+ * that widget within WIDGET_TIMEOUT_MS, from the kernel. @param {Model} model @returns {Promise<DataView>} */
 async function packed(model) {
   const late = new Promise((_, no) => setTimeout(no, WIDGET_TIMEOUT_MS));
   const found = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
@@ -71,9 +71,9 @@ async function load({ modules, styles, plotly }) {
   return { show, styles, plotly: address(plotly), unpack };
 }
 
-/** Hide the still picture that the notebook also stores as an output below the figure, with the frame of this
- * output. Returns a function that shows the picture again. @param {string} picture the picture's CSS class
- * @returns {() => void} */
+/** Hide the still picture that the notebook stores as another output, below the figure. The element around
+ * this output is hidden too. Returns a function that shows both again. @param {string} picture the picture's
+ * CSS class @returns {() => void} */
 function hide(picture) {
   const style = document.createElement("style");
   style.textContent = `${OUTPUT_CELL}:has(.${picture}), .${picture} { display: none !important }`;

@@ -94,8 +94,8 @@ class Figure(anywidget.AnyWidget):
     Raises
     ------
     ValueError
-        If there is no such scene, or it has no such name or value. Setting a trait to a wrong value raises
-        TraitError.
+        If there is no scene `slug`, if the scene has no choice or parameter of a given name, or if a value is
+        not allowed. Setting a trait to a wrong value raises TraitError.
 
     Examples
     --------
@@ -241,8 +241,10 @@ class Figure(anywidget.AnyWidget):
     def _chosen(self, change: Any) -> None:
         """After a change of choices, send their recipe, and adapt the other traits to it.
 
-        Parameters that the reader has changed, progress and selected point are kept if the new recipe allows
-        their values, as in the browser (assets/player/state.mjs).
+        A parameter that differs from its default keeps its value if the new recipe allows it. The others get
+        their new defaults. The progress is kept, up to the last stage of the new recipe. The selected point
+        is kept if the new recipe has a point of this index. The browser does the same
+        (assets/player/state.mjs).
         """
         if not change.old:
             return

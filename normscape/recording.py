@@ -44,9 +44,10 @@ def record(
 ) -> AbstractContextManager[Seen]:
     """Record the inputs of a PyTorch model's normalisation layers while the `with` block runs.
 
-    LayerNorm, RMSNorm and GroupNorm modules are recognised by what they compute, if their class name contains
-    "norm" or they have no parameters but one or two vectors. Their inputs are sampled by forward hooks, which
-    are removed afterwards. Padding that a mask marks is left out.
+    A LayerNorm, RMSNorm or GroupNorm module is recognised by what it computes. Only a module that looks like
+    a norm is tried: its class name contains "norm", its only parameters are one or two vectors, or its name
+    in the model is one such as `ln_1`. Forward hooks sample the inputs of the recognised modules, and are
+    removed afterwards. Padding that a mask marks is left out.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@
   const base = new URL("../../_normscape/", /** @type {HTMLScriptElement} */ (document.currentScript).src);
   const NOT_LOADED_TEXT = "Scene: a part of this page did not load. Reload it to try again.";
 
-  /** @param {any} props */
+  /** The React component: an element with a figure, which shows `props`. @param {any} props the properties
+   * of the Dash component */
   function Scene(props) {
     const host = React.useRef(null);
     const figure = React.useRef(null);

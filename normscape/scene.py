@@ -26,11 +26,11 @@ class Scene(Component):
     """A Dash component that shows a scene: its figure, its controls, and its state as properties.
 
     Callbacks read and set the properties. While the reader moves a control, callbacks are called at most ten
-    times a second, and once more when it rests. Values that a callback sets are not sent back. A dict that a
-    callback sets may be partial: all other values stay.
+    times a second, and once more when it rests. The figure reports only changes by the reader, not values
+    that a callback has set. A dict that a callback sets may be partial: all other values stay.
 
-    Raises ValueError for names and values that the scene does not have. If a callback sets one, the error
-    message appears in place of the figure.
+    Raises ValueError for names and values that the scene does not have. If a callback sets such a name or
+    value, the error message appears in place of the figure.
 
     Examples
     --------
@@ -105,7 +105,10 @@ class Scene(Component):
 
 
 def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, **state: Any) -> None:
-    """Raise ValueError if the scene does not exist, or does not have these properties or their values."""
+    """Raise ValueError if there is no scene `slug`, or if the scene does not allow one of the properties.
+
+    state: the properties `progress`, `follow` and `theme`. A property with the value None is not checked.
+    """
     if not isinstance(slug, str) or slug not in scenes():
         names = ", ".join(scenes())
         raise ValueError(f"Scene: slug={shown(slug)} is not one of {names}{did_you_mean(str(slug))}")
@@ -129,9 +132,10 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue for a choice, parameter or state that the scene does not have, or cannot have.
+    """Raise WrongValue if the scene `slug` lacks one of these names, or does not allow its value.
 
-    Each argument is a JSON object of names and values. The check builds the recipe, so its success is cached.
+    Each of the other arguments is a JSON object of names and values. The check builds the recipe, which takes
+    time, so its success is cached.
     """
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)

@@ -109,7 +109,11 @@ class Explorer(Dash):
         return answer(status, title, head, [main, dash_scripts], place, lead=scene.lead, slug=slug)
 
     def _home(self, place: Place) -> Markup:
-        """The content of the home page. The figure's still picture is omitted if the server is too busy."""
+        """The content of the home page.
+
+        If the server is too busy, or the client has used up its budget, the figure's still picture is omitted
+        (see `drawn`).
+        """
         scene = home.hero()
         data = facts(scene, place) | page.apart(HOME_STATE, "progress")
         return drawn(
@@ -119,7 +123,11 @@ class Explorer(Dash):
         )
 
     def _story(self, place: Place) -> Markup:
-        """The content of the story. Its figures have no still pictures if the server is too busy."""
+        """The content of the story.
+
+        If the server is too busy, or the client has used up its budget, the figures have no still pictures
+        (see `drawn`).
+        """
         data = partial(facts, place=place)
         return drawn(
             ("story", place.root),
@@ -131,7 +139,7 @@ class Explorer(Dash):
         """The HTTP status of a scene's page, and its content.
 
         With an invalid query the status is 400 and the content is that for the default state. If the server
-        is too busy, the still picture is omitted.
+        is too busy, or the client has used up its budget, the still picture is omitted (see `drawn`).
         """
         panel, data = self.training.tree(scene) or recordings.tree(scene, place), facts(scene, place)
 
@@ -164,7 +172,7 @@ def answer(
 
     head, main: the elements of this page for its head and its body. lead: the page's description. slug: the
     slug of the page's scene, whose neighbours in the course the header links; "" for other pages. The theme
-    is that in the query; without one, that in the reader's cookie.
+    is that in the query; without one, that in the reader's cookie; without either, "auto".
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")

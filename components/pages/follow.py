@@ -1,8 +1,8 @@
 """The routes with which a page orders a training job, polls the server for news of it, and ends it.
 
-Each poll says what news the page has already, and what it wants. So a poll can be repeated safely if it or
-its response was lost. Dash has background callbacks for such tasks, but they give up at the first lost
-response, and do not poll less often when nothing happens.
+Each poll says which news the page has already, and which pictures it wants. So the page can safely repeat a
+poll that was lost, or whose response was lost. Dash has background callbacks for such tasks, but they give up
+at the first lost response, and do not poll less often when nothing happens.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ def add_routes(server: Flask, ready: Ready) -> None:
 
 
 def ordered(ready: Ready) -> dict[str, Any]:
-    """Queue the training that a page orders. The response has its ticket, or messages about wrong numbers.
+    """Queue the training that a page orders, and return the data of the response.
 
-    Raises WrongValue, Busy, StoreUnavailable. ready: a function that starts a worker if none runs.
+    It is {"ticket": ticket}. If numbers are wrong, nothing is queued, and the data is {"wrong": their
+    messages by name, "refused": a message about all}. Raises WrongValue, Busy, StoreUnavailable. ready: a
+    function that starts a worker if none runs.
     """
     asked = json_body()
     if wrong := jobs.problems(asked):
@@ -56,7 +58,10 @@ def ordered(ready: Ready) -> dict[str, Any]:
 
 
 def _owner() -> str:
-    """The identifier of the reader's browser: 128 random bits, in a cookie that the response sets."""
+    """The identifier of the reader's browser: 128 random bits as hexadecimal digits, kept in a cookie.
+
+    If the request has no valid cookie, an identifier is made, and the response sets the cookie.
+    """
     sent = request.cookies.get(BROWSER_COOKIE, "")
     if re.fullmatch("[0-9a-f]{32}", sent):
         return sent
@@ -89,7 +94,10 @@ def reply_text(ready: Ready, ticket: str, **poll: Any) -> str:
 
 
 def polled(ready: Ready, ticket: str) -> Response:
-    """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training."""
+    """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training.
+
+    ready: as in `reply_text`. An unknown ticket is charged to the client. Raises WrongValue, Busy.
+    """
     text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:
         with work(GUESS_PRICE):

@@ -48,7 +48,7 @@ def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any
     """The content of the home page.
 
     state  the state that the figure's still picture shows, until the figure can be moved; None for no picture
-    data   the data attributes from which the figure's player starts
+    data   the data attributes that tell the figure's player what to load
     end    further content for the element of the figure
     """
     start = to(place, hero(), "Start: three minutes", tour=True, className="start")

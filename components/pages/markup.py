@@ -47,7 +47,9 @@ def written(tree: Any) -> str:
 
     Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for anything
     else, such as a component that does not come from `dash.html`; and for an attribute whose value is not a
-    text, a number or a bool. An attribute `aria-…` is a text also for a bool: "true" or "false".
+    text, a number, a bool or None. In an attribute `aria-…`, a bool is written as "true" or "false". Every
+    other attribute is written without a value for True, and left out for False. An attribute with None is
+    left out.
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))

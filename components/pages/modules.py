@@ -46,7 +46,10 @@ def folders() -> tuple[Path, ...]:
 
 
 def _hash(*folders: Path, pattern: str = "*") -> str:
-    """The SHA-256 of the names and contents of all files in folders, as in tools/bundle.mjs."""
+    """The SHA-256 of the names and contents of all files in folders, as in tools/bundle.mjs.
+
+    pattern: which names of files count.
+    """
     digest = hashlib.sha256()
     for folder in folders:
         files = {p.relative_to(folder).as_posix(): p for p in folder.rglob(pattern) if p.is_file()}
@@ -157,5 +160,5 @@ def with_js_names(code: str) -> str:
 
 
 def import_path(name: str, other: str) -> str:
-    """The name of the module that the module `name` imports as `other`, a relative path."""
+    """The name of the module that the module `name` imports as `other`, a relative path without ".mjs"."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

@@ -47,7 +47,7 @@ def scene_page(
     """The content of a scene's page: its text, and elements that the player (JavaScript) fills.
 
     state    the state that the figure's still picture shows; None for no picture
-    data     the data attributes from which the player starts
+    data     the data attributes that tell the player what to load (see `facts`)
     choices  the choices that readers can change, as JSON data; None for all choices of the scene
     below    further content below the controls
     end      further content at the end of the scene's element
@@ -87,7 +87,8 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
     """Data attributes with the state of a figure that does not read it from the address of its page.
 
-    query: the state, as in a link. controls: the names of the visible controls, separated by commas.
+    query: the state, as in a link. controls: the names of the visible controls, separated by commas; "" for
+    none.
     """
     return attributes(data_query=f"?{urlencode(query)}", data_controls=controls)
 
@@ -114,7 +115,8 @@ def _head(scene: Scene) -> html.Div:
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
     """The element of a figure: its formula, its views, and a container for its scrubber.
 
-    state: the state that the still picture in place of the views shows. None for no picture and no formula.
+    state: the state that the still picture in place of the views shows; None for no picture and no formula.
+    scrubber: whether there is a container for the scrubber.
     """
     views, formula, poster = "views", None, None
     if state:
@@ -152,11 +154,11 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Elements with the labels of the controls that a figure offers; they are empty if `state` is None.
+    """The elements for the controls that a figure offers, with the labels of the controls.
 
-    The player fills them with buttons, fields and sliders. choices: the scene's choices, as JSON data. The
-    last element contains the controls that are folded away at first. It is absent if the state names the
-    visible controls.
+    The player fills these elements with buttons, fields and sliders. They have no labels if `state` is None.
+    The last element contains the controls that are folded away at first. It is absent if the state names the
+    visible controls. choices: the scene's choices, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]
@@ -290,9 +292,10 @@ def cited(scene: Scene) -> html.Section | None:
 
 
 def onwards(scene: Scene, place: Place) -> html.Nav:
-    """Links to the next scene of the course, with the sentence that leads to it, and to the previous one.
+    """The links at the end of a page: to the next scene of the course, and to the previous scene.
 
-    After the last scene, and for a scene outside the course, a link to all scenes replaces the next one.
+    The sentence of the course that leads to the next scene is above its link. If there is no next scene, as
+    for a scene outside the course, a link to all scenes takes its place.
     """
     before, after = course.previous_and_next(scene.slug)
     parts: list[Any] = [html.A("All scenes", href=place.home, className="next")]

@@ -80,7 +80,7 @@ def add_training(app: Dash) -> Panel:
 
     @app.server.before_request
     def start_worker_early() -> None:
-        """Start the worker when a reader opens the panel: Dash in the browser then requests its layout."""
+        """Start the worker when a reader opens the panel: Dash then requests the layout of the panel."""
         if request.endpoint == layout_path:
             ready()
 

@@ -60,9 +60,10 @@ def tree(scene: Scene, place: Place) -> html.Section | None:
 
 
 def opened() -> Response:
-    """Analyse the uploaded recording, and store the result.
+    """Analyse the uploaded recording, and store its digest.
 
-    The response contains the choices with which the scene `model` shows it.
+    The response contains the choices with which the scene `model` shows the recording. Raises WrongValue,
+    Busy, StoreUnavailable.
     """
     data = uploaded("recording")
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures
@@ -100,7 +101,10 @@ def kept(found: Digest, *, client: str) -> str:
 
 
 def deleted(name: str) -> Response:
-    """Delete an uploaded recording. name: its key; everyone who knows the key may delete the recording."""
+    """Delete an uploaded recording; everyone who knows its key may do so. The response is {"gone": key}.
+
+    name: the key. Raises WrongValue if it is not the key of a recording, and Busy.
+    """
     from_own_page("recording")
     with work():
         _found(name)  # refuses keys of trained runs

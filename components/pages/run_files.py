@@ -109,7 +109,8 @@ def _read(data: bytes) -> Film:
 def _shown(scene: Scene, texts: dict[str, str], film: Film) -> Film:
     """A copy of an uploaded training run that contains the scene's own data set, not the uploaded one.
 
-    texts: the choices for which the run is shown. Raises an error if the scene cannot build a recipe with it.
+    texts: the choices for which the run is shown. Raises WrongValue if the run was trained for other choices,
+    or another error if the scene cannot build a recipe with it.
     """
     assert scene.training is not None
     chosen = scene.choose(texts)

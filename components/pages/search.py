@@ -35,7 +35,7 @@ def index(place: Place) -> str:
     kind   what it is, such as "scene", "stop" or "word"
     title  its title
     of     what it belongs to: for a part of a page the title of that page, for a whole page its kind, such as
-           "Scene", for a chapter its number, and for a word its section of the glossary
+           "Scene", for a chapter its number, such as "Chapter 3", and for a word its section of the glossary
     text   its text, in which the rows of tables are lines of their own
     url    its address
     also   (optional) other names under which readers look for it
@@ -68,7 +68,10 @@ def _rows(table: re.Match[str]) -> str:
 
 
 def row_text(columns: Sequence[str], row: Sequence[str]) -> str:
-    """A row of a table as a line, such as "points 8 · 1: 23 of 32; 2: 31 of 32". Empty cells are left out."""
+    """A row of a table as a line, such as "points 8 · 1: 23 of 32; 2: 31 of 32". Empty cells are left out.
+
+    columns: the headings, here "points", "1" and "2". row: the cells, here "8", "23 of 32" and "31 of 32".
+    """
     named = zip(columns[1:], row[1:], strict=True)
     cells = [f"{column}: {cell}" if column else cell for column, cell in named if cell]
     return f"{columns[0]} {row[0]} · {'; '.join(cells)}"

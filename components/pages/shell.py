@@ -93,7 +93,8 @@ def document(
     lead    the description of the page
     kind    CSS classes of `<html>`
     asked   for an embedded figure, its theme; None to use the reader's theme
-    scheme  the theme if the server knows it; otherwise the system's theme applies until a script changes it
+    scheme  the theme, if the server knows it: "light" or "dark". With any other text, the system's theme
+            applies until a script sets the theme
     """
     known = scheme if scheme in THEMES else None
     about = [element("meta", {"name": "description", "content": lead})] if lead else []
@@ -112,8 +113,8 @@ def document(
 def preview(title: str, lead: str, *, url: str = "", image: str = "") -> list[Any]:
     """The meta elements from which social networks make the preview of a link to a page.
 
-    lead: the description of the page. url: its absolute address. image: that of its picture, a PNG made in
-    components/drawing/preview.py. Address and picture are "" if they are not known.
+    lead: the description of the page. url: its absolute address. image: the absolute address of its picture,
+    a PNG made in components/drawing/preview.py. Both addresses are "" if they are not known.
     """
     properties = {
         "og:title": title,
@@ -150,9 +151,10 @@ def module(source: str) -> Any:
 
 
 def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
-    """Preload elements for the drawing library and all modules that the modules `entries` import.
+    """Preload elements for the drawing library and all modules that the modules `entries` need.
 
-    So they load in parallel, not one after the other. library: the address of the drawing library.
+    So browsers load these files in parallel, not one after the other. entries: names without ".mjs"; they are
+    not preloaded themselves. library: the address of the drawing library.
     """
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]
@@ -220,7 +222,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
-    """A section of the menu with links. pages: for the name of each page its title."""
+    """A section of the menu with links. pages: the titles of the pages, by name."""
     links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
     return html.Section([html.P(heading), html.Ul(links)])
 

@@ -28,7 +28,7 @@ def page(
     """The content of the story's page.
 
     shown  a function that returns the state that the still picture of a figure shows, or None for no picture
-    data   a function that returns the data attributes from which a figure's player starts
+    data   a function that returns the data attributes that tell a figure's player what to load
     end    a function that returns further content for the element of a figure
     alone  whether the story is the only page, so that it has no links to scenes
     """

@@ -33,7 +33,10 @@ RETRY_SECONDS = 60.0  # how long a worker retries when the store does not answer
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a reader can set for a training, such as the learning rate: its default and limits."""
+    """A number that a reader can set for a training, such as the learning rate: its default and limits.
+
+    name: that of a field of `Order`. label: its name on the page. whole: whether it must be a whole number.
+    """
 
     name: str
     label: str
@@ -75,7 +78,11 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The order's choices, parsed; `run` and `net`, which name trained networks, have their defaults."""
+        """The value of each choice of the scene: that of this order, parsed, or else the default.
+
+        The function `order` leaves out `run` and `net`, which name trained networks. So in an order that it
+        has made, these two have their defaults.
+        """
         return self.scene.choose(self.choices)
 
     def task(self) -> tuple[Model, DataSet]:
@@ -95,7 +102,10 @@ def trainable() -> list[str]:
 
 
 def order(asked: Any) -> Order:
-    """Validate a training request, as a page sends it in JSON. Raises WrongValue."""
+    """Validate a training request, as a page sends it in JSON, and return it as an `Order`.
+
+    The choices `run` and `net`, which name trained networks, are left out. Raises WrongValue.
+    """
     if not isinstance(asked, Mapping) or problems(asked):
         raise WrongValue("order", "this is not a training request", "a request as a page sends it")
     slug, choices = asked.get("slug"), asked.get("choices")
@@ -205,7 +215,10 @@ class Pictures:
         return recipe
 
     def _changes(self, kind: str, part: dict[str, Any]) -> dict[str, Any]:
-        """The name of a cloud or view, and its fields that have changed since they were last sent."""
+        """The name of a cloud or view, and its fields that have changed since they were last sent.
+
+        kind: "clouds" or "views". part: all fields of the cloud or view.
+        """
         place = kind, part["name"]
         before = self.sent.get(place, {})
         self.sent[place] = part

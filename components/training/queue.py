@@ -38,9 +38,10 @@ class Refused(Exception):
 def join(order: dict[str, Any], *, owner: str, address: str) -> str:
     """Queue a training, end an earlier one of the same owner, and return the ticket.
 
-    owner: identifies the reader's browser. address: the client's address. The settings limit the trainings of
-    one address, and those that wait: beyond a limit, this raises Refused, and the earlier training goes on.
-    Outcomes older than OUTCOME_SECONDS are deleted.
+    owner: identifies the reader's browser. address: the client's address. The settings limit how many
+    trainings one address has, and how many trainings wait. If the trainings of other owners have reached one
+    of these limits, this raises Refused, and the earlier training goes on. Outcomes older than
+    OUTCOME_SECONDS are deleted.
     """
     limits = settings.read(os.environ)
     for key, data in SIGNS.items().items():
@@ -66,10 +67,11 @@ def join(order: dict[str, Any], *, owner: str, address: str) -> str:
 def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     """The JSON answer to a page's poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
-    The poll is recorded, which keeps the training alive. If the worker is silent, the training ends as
-    lost. seen: the step of the last news that the page has received. Answers may get lost, so news are kept
-    until the page confirms them in this way. stop: tells the worker to end the training and keep its result.
-    look: the choices for which the page wants pictures.
+    The poll is recorded, which keeps the training alive. If the worker is silent, the training ends with the
+    outcome LOST. An unknown ticket gets the same answer. seen: the step of the last news that the page has
+    received. Answers may get lost, so news are kept until the page confirms them by `seen`. stop: whether the
+    worker is told to end the training and keep its result. look: the choices for which the page wants
+    pictures.
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}
@@ -95,10 +97,11 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """All trainings by ticket: first those that run, then those that wait (`waits`), in order of arrival.
+    """All trainings by ticket: first those that run, then those that wait, both in order of arrival.
 
-    Before that, this ends trainings whose entry is corrupt; waiting trainings whose page has been silent for
-    too long; and running trainings whose worker has been silent for too long.
+    For each training, the result has its entry (see `start`) with a further key `waits`: whether it waits.
+    First, this ends trainings whose entry is corrupt; waiting trainings whose page has been silent for too
+    long; and running trainings whose worker has been silent for too long.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
@@ -203,7 +206,8 @@ def degraded() -> list[str]:
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
     """Store a poll of a page. The arguments are as in `ask`.
 
-    Its random part makes each poll differ from the last one, which shows that the page is still open.
+    Each stored poll has a random part, so it differs from the poll before. A changed poll shows that the page
+    is still open.
     """
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())

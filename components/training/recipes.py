@@ -52,7 +52,7 @@ def draft(scene: Scene, choices: Choices) -> Recipe:
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
-    """The recipe of a trained scene that shows the networks of `film` instead of those of its choices."""
+    """The finished recipe of a trained scene; it shows the networks of `film`, whatever the choices name."""
     return finished(scene.build(choices, film, *given(scene, choices)))
 
 
@@ -67,9 +67,10 @@ def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> St
 
 
 def given(scene: Scene, choices: Choices) -> list[Any]:
-    """The parsed contents of the files that a scene needs for its choices, shipped or stored by a reader.
+    """The parsed contents of the files that a scene needs for these choices.
 
-    Raises WrongValue if a stored file is missing or broken.
+    A file is either shipped with the software, or stored on the server for a reader. Raises WrongValue if a
+    stored file is missing or broken.
     """
     return [
         shipped.read(file.name, file.read) if isinstance(file, File) else runs.read(file)

@@ -1,8 +1,9 @@
 """Stored runs (trained networks, opened files, recordings) by key, with a limit on their total size.
 
 The limit is MAX_BYTES, but at most half of the disk or of Redis's memory; the other half is for the queue.
-When it is exceeded, runs are deleted one by one: first opened files, trained networks only when no opened
-file is left. Of either kind the next to be deleted is the oldest run of the client that stores most.
+When it is exceeded, runs are deleted one by one: first opened files and recordings, and trained networks only
+when no other run is left. Of either kind the next to be deleted is the oldest run of the client that stores
+most.
 """
 
 from __future__ import annotations
@@ -37,14 +38,19 @@ class UnknownKey(WrongValue):
 
 
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
-    """Store a film that a client trained or uploaded, and return its key. Raises StoreUnavailable."""
+    """Store a film that a client trained or uploaded, and return its key. Raises StoreUnavailable.
+
+    client, trained: as in `keep`.
+    """
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
 
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable.
 
-    If all runs together would exceed the limit, other runs are deleted first.
+    client: the client whose share of the storage the run takes. trained: whether this server has trained it;
+    a run that was only uploaded is deleted earlier. If all runs together would exceed the limit, other runs
+    are deleted first.
     """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
@@ -59,14 +65,15 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
 
 def load(run: str) -> Film:
-    """Load the film with a key. Raises WrongValue for an invalid key, or a run that is missing or broken."""
+    """Load the film with the key `run`. Raises WrongValue as `read` does."""
     return read(Stored("run", run, from_npz))
 
 
 def read(stored: Stored) -> Any:
     """Load and parse the run (a stored film, file or recording) that a choice names.
 
-    Raises WrongValue for an invalid key, and for a run that is missing or broken.
+    Raises WrongValue for an invalid key, for a run that is missing (UnknownKey) or broken, and if the store
+    does not answer.
     """
     name, run = stored.choice, stored.key
     if not KEY.fullmatch(run):
@@ -116,7 +123,10 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs; then others, in the order of the module's docstring, down to `most` bytes."""
+    """Delete expired runs; then others, until those that are left have at most `most` bytes in all.
+
+    listed: the runs by key. The order of deletion is that in the module's docstring.
+    """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}
     held: Counter[str] = Counter()

@@ -136,9 +136,9 @@ def capacity() -> tuple[float, float]:
 def silence(key: str, value: Any) -> float:
     """For how many seconds this process has seen the same `value` of a key; 0 at the first call for a key.
 
-    The counts of all keys restart after an error of the store (see `answered`), and those of all other keys
-    when more than MAX_WATCHED_KEYS keys are watched. The time is that of this process's monotonic clock, so
-    that wrong clocks of other machines do not matter.
+    After an error of the store (see `answered`), the seconds of all keys are counted from 0 again. If more
+    than MAX_WATCHED_KEYS keys are watched, all other keys are forgotten. The time is that of this process's
+    monotonic clock, so that wrong clocks of other machines do not matter.
     """
     now = time.monotonic()
     last, since = _last.get(key, (value, now))

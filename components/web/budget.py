@@ -1,11 +1,11 @@
 """Rate limit of each client by CPU time, a fair queue for the CPU, and a cache of computed responses.
 
-A client may use `burst` seconds of CPU time at once, and `rate` more each second (a token bucket). A client
-that has used more gets the status 429. The client that owes least has the next turn. If the queue is full,
-the latest waiting request of the client that owes most gets the status 503, so that threads remain for
-`/healthz` and cached responses. Each process has its own limits. The defaults suffice for a class of 100
-behind one address: all can open different links at once (0.15 s each), and then each can make a choice every
-28 s (0.07 s).
+A client may use `burst` seconds of CPU time at once, and `rate` more each second (a token bucket). It *owes*
+the CPU seconds that it has used; `rate` of them are cancelled each second. A client that owes `burst` or more
+gets the status 429. The client that owes least has the next turn. If the queue is full, the latest waiting
+request of the client that owes most gets the status 503, so that threads remain for `/healthz` and cached
+responses. Each process has its own limits. The defaults suffice for a class of 100 behind one address: all
+can open different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ UNKNOWN_PROXIES = (
 
 
 class Busy(Exception):
-    """Raised when a request is refused for now: an HTTP status, a reason, and the seconds until a retry."""
+    """Raised to refuse a request for now; has an HTTP status, a reason, and the seconds until a retry."""
 
     def __init__(self, status: int, words: str, seconds: float) -> None:
         self.status, self.seconds = status, max(1, math.ceil(seconds))
@@ -73,10 +73,10 @@ class Budget:
 
     @contextmanager
     def turn(self, client: str, price: float = 0.0) -> Iterator[None]:
-        """Wait for the client's turn, then charge it the block's CPU time plus `price`.
+        """Wait for the client's turn, run the block, then charge its CPU time plus `price` to the client.
 
-        price: CPU seconds. Raises Busy: 429 for a client over its budget, 503 for a request that has lost its
-        place in a full queue.
+        price: CPU seconds. Raises Busy with the status 429 for a client over its budget, and with 503 for a
+        request that has lost its place in a full queue.
         """
         place = object()
         with self.change:
@@ -140,9 +140,10 @@ def add_budget(server: Flask, setting: Settings) -> None:
 
 @contextmanager
 def work(price: float = 0.0) -> Iterator[None]:
-    """Run the block in the client's turn, and charge the client the block's CPU time plus `price`.
+    """Run the block when it is the client's turn, and charge the block's CPU time plus `price` to the client.
 
-    price: CPU seconds. If the block raises UnknownKey, the client is also charged GUESS_PRICE. Raises Busy.
+    The client is that of the current request. price: CPU seconds. If the block raises UnknownKey, the client
+    is also charged GUESS_PRICE. Raises Busy.
     """
     with current_app.extensions["budget"].turn(client(request), price):
         try:
@@ -165,8 +166,8 @@ def cached_or_computed(key: Hashable, make: Callable[[], str | bytes], *, free: 
     """The response body for a key: cached, or computed by `make` within the client's budget, then cached.
 
     To compute it, the request waits for the client's turn, and the client is charged the CPU time. Raises
-    Busy. With the key None, the body is computed anew each time. free: charge no client, and wait for no
-    turn.
+    Busy. With the key None, the body is computed anew each time. free: whether the body is computed without
+    waiting for a turn and without charging the client.
     """
 
     def computed() -> bytes:

@@ -21,8 +21,8 @@ class Access(Enum):
     PRIVATE  only the client that has sent the request
     SHARED   all clients that send the same request and cookies: a shared cache may keep a response for some
              seconds, unless the response says `no-store` or the address contains a key
-    OPEN     as SHARED; in addition, scripts of pages of any origin may read it, without credentials. Figures
-             in sandboxed frames need this
+    OPEN     as SHARED; in addition, scripts of pages of any origin may read the response, if they request it
+             without credentials. Figures in sandboxed frames need this
     """
 
     PRIVATE, SHARED, OPEN = range(3)

@@ -53,13 +53,16 @@ def secure(server: Flask, setting: Settings) -> None:
 
 
 def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
-    """Add security headers, and X-Accel-Expires: for how many seconds nginx may cache the response.
+    """Add security headers to a response, and return it.
 
-    Headers that apply to a whole page are added to documents only. Pages of the same site may show the page
-    in a frame. Pages whose origin is one of `embed_origins` may also show an embed; if there are none, all
-    pages may, also those opened from a disk, which `frame-ancestors *` would exclude. The files that an embed
-    loads do not depend on `embed_origins`: scripts of any origin may read the routes that are OPEN, because a
-    figure in a sandboxed frame has no origin.
+    If a shared cache may keep the response, the header X-Accel-Expires is added too: it tells nginx for how
+    many seconds to keep it. Headers that apply to a whole page are added to documents only.
+
+    Pages of the same site may show any of our pages in a frame. An embed may also be shown by pages whose
+    origin is in `embed_origins`. If `embed_origins` is empty, every page may show it, also a page opened from
+    a disk, which `frame-ancestors *` would exclude. The files that an embed loads do not depend on
+    `embed_origins`: scripts of any origin may read the routes that are OPEN, because a figure in a sandboxed
+    frame has no origin.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # if no route matches
@@ -96,8 +99,8 @@ def check_host(hosts: tuple[str, ...]) -> None:
 def stand_behind(server: Flask, setting: Settings) -> None:
     """Make a server work behind proxies: serve below the path `setting.prefix`, and trust forwarded headers.
 
-    A proxy may strip the prefix or pass it on. Headers such as X-Forwarded-For are trusted from
-    `setting.proxies` proxies. Raises WrongSetting if the prefix begins with a path of the explorer.
+    A proxy may strip the prefix or pass it on. There are `setting.proxies` proxies whose entries in headers
+    such as X-Forwarded-For are trusted. Raises WrongSetting if the prefix begins with a path of the explorer.
     """
     application: Any = server.wsgi_app
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")

@@ -85,9 +85,9 @@ def _finish(sockets: Sockets) -> None:
 
 
 def _connection_limit() -> int:
-    """Allow this process the open files for MAX_CONNECTIONS, and return how many connections it may have.
+    """Set this process's limit of open files, and return how many connections fit into it.
 
-    These are fewer if the hard limit of open files is lower.
+    The limit suffices for MAX_CONNECTIONS, unless the system's hard limit of open files is lower.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS * FILES_PER_CONNECTION

@@ -117,8 +117,8 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 def picture(kind: str, mime_type: str, slug: str) -> Response:
     """The response with a picture of a scene, drawn on the server in the state that the query describes.
 
-    kind: as in `stills.picture`. For the name of a page in `front_pages`, the page's own state is drawn, and
-    any query raises WrongValue.
+    kind: as in `stills.picture`. If it is the name of a page in `front_pages`, the page's own state is drawn,
+    and any query raises WrongValue.
     """
     return revalidated(stills.picture(kind, find(slug), request_query()), mime_type)
 
@@ -135,7 +135,7 @@ def preview(name: str) -> Response:
 def request_query() -> dict[str, str]:
     """The query of the current request. Raises WrongValue for a name that occurs twice, or invalid UTF-8.
 
-    In `request.args`, Werkzeug would return bytes that are not UTF-8 percent-encoded, as text.
+    `request.args` is not used: for bytes that are not valid UTF-8 it has their percent-encoding as a text.
     """
     try:
         return link.once(parse_qsl(request.query_string.decode(), keep_blank_values=True, errors="strict"))

@@ -36,9 +36,12 @@ CARDS = {"theme": list(THEMES), "moving": ["1"]}
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     """A picture of a scene, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
 
-    kind: "still" or "preview" (a PNG) for the state that `query` describes; "card" for a picture on the home
-    page, for which `query` may only have a `theme`, and `moving=1` for an animation; or the name of a page in
-    `front_pages`, for that page's preview, without a query.
+    kind is one of these:
+
+    "still"    an SVG of the state that `query` describes
+    "preview"  a PNG of the state that `query` describes
+    "card"     an SVG for the home page; `query` may contain only `theme`, and `moving=1` for an animation
+    a name     that of a page in `front_pages`: the preview of this page, a PNG; `query` must be empty
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     # pictures of default states, such as cards, are not charged, because an <img> does not retry
