@@ -198,6 +198,18 @@ def test_the_headline_is_below_the_formula_in_a_narrow_window(kept, size):
     resize(kept, DESK)
 
 
+def test_the_headline_is_below_the_formula_in_large_type(kept):
+    resize(kept, (1280, 800))
+    visit(kept, "/layernorm?tour=2&progress=0")
+    kept.evaluate("document.documentElement.style.fontSize = '24px'")
+    frames(kept)
+    formula, headline = box(kept, ".formula"), box(kept, ".headline")
+    assert formula["y"] + formula["height"] <= headline["y"] + 1
+    kept.evaluate("document.documentElement.removeAttribute('style')")
+    kept.locator(".guide").get_by_role("button", name="Close").click()
+    resize(kept, DESK)
+
+
 def test_a_long_title_stays_in_its_panel(kept):
     resize(kept, DESK)
     visit(kept, "/heads")

@@ -1,5 +1,7 @@
 """Presenter mode: full screen, clicker, laser pointer, questions; and links that show some controls."""
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -25,6 +27,9 @@ def present(page, link=PAGE):
 def current(page):
     return player(page, "p.tour.current")
 
+
+# Parts of a presentation in a narrow window, from top to bottom.
+PARTS = (".stage > .formula", ".headline", ".view > .figure", ".stage > .scrubber", ".controls")
 
 SHOWN = (
     """(all) => all.filter((e) => e.checkVisibility({ visibilityProperty: true })).map((e) => e.className)"""
@@ -113,6 +118,21 @@ def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
     for field in fields:
         box = field.bounding_box()
         assert box["x"] + box["width"] <= card["x"] + card["width"] and box["width"] > 100
+
+
+def test_no_part_overlaps_another(page):
+    present(page, "/fold?progress=0")
+    page.keyboard.press("End")
+    rest(page)
+    formula, headline = (page.locator(part).bounding_box() for part in (".formula math", ".headline span"))
+    assert formula["x"] + formula["width"] < headline["x"]
+    page.set_viewport_size({"width": 360, "height": 225})  # a zoom of 400 %
+    frames(page)
+    parts = [page.locator(f"{part} >> nth=0").bounding_box() for part in PARTS]
+    for upper, lower in pairwise(parts):
+        assert upper["height"] > 0 and upper["y"] + upper["height"] <= lower["y"] + 1
+    assert page.locator(".presenting").evaluate("(e) => e.scrollHeight > e.clientHeight"), "scrolls"
+    page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def test_a_clicker_leads_through_the_tour(page):
