@@ -42,8 +42,9 @@ export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 /** The 2D drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** A row of a table. @param {Node | string} head @param {string[]} cells
- * @param {Record<string, unknown>} [properties] */
+/** A row of a table. @param {Node | string} head the content of its header cell, which comes first @param
+ * {string[]} cells the texts of its other cells @param {Record<string, unknown>} [properties] of the row, as
+ * in `h` */
 export const tableRow = (head, cells, properties = {}) =>
   h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
 

@@ -1,17 +1,20 @@
 // @ts-check
 /**
  * Detect whether the points have moved from the previous moment to the present one by an invertible affine
- * map. Such a map preserves convex hulls and averages; and the key that gets the highest score from a query
- * gets it again from the query that is changed accordingly. So earlier results can be reused instead of
- * computed again. Pure.
+ * map. If they have, earlier results can be reused. The corners of the convex hull are still the same points.
+ * A point that was an average of others still is, with the same weights. If the points are keys of attention,
+ * `AffineMap.query` changes a query so that the same key gets the highest score (dot product) as before.
+ * Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
- * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap `mirrored`: whether it
- *   mirrors space, for points in three dimensions (otherwise false); `query`: turns a query for the points in
- *   `before` into a query for those in `after`, with the same scores but for an added constant
+ * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap mirrored: whether the
+ *   map mirrors space (false unless the points have three coordinates and span space); query: turns a query
+ *   for the points before the map into one for the points after it, which gives each point its old score plus
+ *   a number that is the same for all points
  * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
- *   of the space that points span (`frameOf`); for each axis the index of the point that determined it
- *   (ends), and the coordinates of all points along it
+ *   of the affine space that points span, with the first point as origin (`frameOf`). ends: for each axis the
+ *   index of the point that determined it; along: for each axis the coordinates of all points; size: the
+ *   largest distance of a point from the first
  */
 
 import { determinant, dot } from "./vectors.mjs";
@@ -92,10 +95,10 @@ export function frameOf(points, n, d, tolerance, least = 0) {
   return built;
 }
 
-/** Whether an affine map explains where all n points are: each has, with respect to the images of the axes,
- * the coordinates that it had with respect to the axes.
- * @param {Float64Array[]} along the coordinates before @param {number[][]} to the images of the
- * axes @param {Points} after @param {number} n @param {number} d */
+/** Whether an affine map takes all n points to where they are now. The map takes the axes of a `Frame` to the
+ * vectors `to`. So the vector from the first point to point i must now be Σ along[s][i]·to[s] (up to
+ * rounding). @param {Float64Array[]} along the coordinates before the map, as in `Frame` @param {number[][]}
+ * to the images of the axes @param {Points} after the points now @param {number} n @param {number} d */
 function follows(along, to, after, n, d) {
   let size = 0;
   for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));

@@ -30,13 +30,13 @@ const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
 // Points far outside the ranges can get the key of another cell.
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
-/** The places where many points coincide, the fullest first, with the number of points (count). The position
- * of a place is the mean of its points. Places on a curve of points are left out. If the points are a
- * projection, `space(i)` returns point i in the space that is projected. Then a point is counted only if it
- * is near the median of the place's points in that space, too (SPACE_REACH_CELLS). @param {ArrayLike<number>}
- * points k numbers for each, NaN for points that are not shown @param {[number, number][]} ranges the ends of
- * the k axes @param {(i: number) => ArrayLike<number>} [space] @returns {{place: number[], count:
- * number}[]} */
+/** The places where many points coincide, the fullest first: the mean of the points there (place), and their
+ * number (count). A place with many other points close by is left out, because it is part of a dense row of
+ * points. If the points are a projection, `space(i)` returns point i in the space that is projected. Then a
+ * point is counted only if it is also near the median of the place's points in that space
+ * (SPACE_REACH_CELLS). @param {ArrayLike<number>} points k numbers for each, NaN for points that are not
+ * shown @param {[number, number][]} ranges the ends of the k axes @param {(i: number) => ArrayLike<number>}
+ * [space] @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (SPACE_REACH_CELLS * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
@@ -102,8 +102,8 @@ function near(points, place, ranges) {
   return count;
 }
 
-/** The differences between a grid cell's key and those of its neighbours and itself, in k dimensions.
- * @param {number} k @returns {number[]} */
+/** The 3ᵏ numbers that, added to the key of a grid cell in k dimensions (CELL_KEY_STRIDE), give the keys of
+ * this cell and of its neighbours, diagonal ones included. @param {number} k @returns {number[]} */
 const neighbourKeyOffsets = (k) =>
   k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 

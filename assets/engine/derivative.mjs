@@ -63,9 +63,10 @@ const inverse = (a) =>
     (_, y) => -y * y,
   );
 
-/** The Jacobian–vector product of a pipeline f: (x, v) ↦ (f(x), J_f(x)·v), for n points. The coordinates of
- * each point are x followed by v; those of its result are f(x) followed by J_f(x)·v. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps of f @param {Context} context */
+/** Apply a pipeline f and its derivative to n pairs of a point p and a direction v. Returns the n pairs of
+ * f(p) and J_f(p)·v, where J_f is the Jacobian matrix of f. In both arrays, the coordinates of each pair's
+ * first vector are followed by those of its second. @param {Float64Array} x the pairs (p, v), one after the
+ * other @param {number} n @param {Step[]} steps of f @param {Context} context */
 export function derivative(x, n, steps, context) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>
@@ -135,9 +136,10 @@ function after(x, n, step, context) {
 }
 
 /**
- * Softmax over the coordinates of each point in dual arithmetic; temperature and mask as in steps.mjs.
- * @param {Dual[]} x @param {number} n @param {number} temperature @param {boolean} causal @param {number}
- * first
+ * Softmax over the coordinates of each point in dual arithmetic. Temperature 0 and the causal mask have the
+ * same meaning as in steps.mjs. @param {Dual[]} x one `Dual` for each coordinate; the result has the same
+ * form @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the index
+ * of the first of these points in its cloud
  */
 function softmax(x, n, temperature, causal, first) {
   const seen = (/** @type {number} */ i, /** @type {number} */ j) => !causal || j <= first + i;

@@ -279,8 +279,8 @@ const FREE_MARKS = ["Points", "Trail", "Labels"];
 
 /** The names of the loose clouds: those whose points may start to move at different times. The points of such
  * a cloud are drawn one by one, and no line, surface, statistic or other cloud needs all of them at the same
- * stage. Nor may a line or surface go through the same pipeline as the cloud, because the points would come
- * off it. @param {Recipe} recipe @returns {Set<string>} */
+ * stage. A cloud is not loose if another cloud, drawn as a line or surface, has the same steps: the points
+ * would come off that line or surface. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = looseClouds.get(clouds);
   if (found) return found;
@@ -340,9 +340,9 @@ export function residual(a, b, n, m) {
   return largest;
 }
 
-/** The coordinates of one point, their mean and standard deviation, the point's norm, and the angle between
- * the point and the direction (1, …, 1), in degrees from 0 to 180, which is NaN at the origin.
- * @param {ArrayLike<number>} x */
+/** The coordinates of one point (components), their mean and standard deviation (std), the point's norm, and
+ * the angle between the point and the direction (1, …, 1). The angle is in degrees from 0 to 180, and NaN at
+ * the origin. @param {ArrayLike<number>} x */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

@@ -60,9 +60,9 @@ export function flow(x, n, step, params, inputs, velocity) {
  * `nodesOf` */
 const latestNodes = new WeakMap();
 
-/** The nodes of a solution at these parameters; the same array while no `put` has changed. @param {Flow} step
- * @param {number} n
- * @param {Params} params @returns {Node[]} in the order of time */
+/** The nodes of a solution at these parameters. While the values of all puts stay equal, the same array
+ * object is returned. @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the
+ * order of time */
 function nodesOf(step, n, params) {
   const values = step.puts.flatMap(({ point, time, place }) =>
     [point, time, place].map((each) => value(each, params)),
@@ -142,8 +142,9 @@ function put(x, point, place) {
   return out;
 }
 
-/** One step of the classical fourth-order Runge–Kutta method for dx/dt = f(x). @param {Float64Array} x
- * @param {number} h the length of the step, in time @param {Velocity} f */
+/** Return the points after one step of the classical fourth-order Runge–Kutta method for dx/dt = f(x).
+ * @param {Float64Array} x the points before the step @param {number} h the length of the step, in time
+ * @param {Velocity} f */
 function rungeKutta(x, h, f) {
   const ahead = (/** @type {Float64Array} */ v, /** @type {number} */ part) =>
     x.map((each, i) => each + part * h * v[i]);

@@ -1,8 +1,8 @@
 // @ts-check
 /** The scalar functions that `Pointwise` steps apply, such as GELU, and their derivatives. */
 
-/** erf for 0 ≤ a < 2: a power series of positive terms times a Gaussian, so nothing cancels.
- * @param {number} a */
+/** The error function erf(a) for 0 ≤ a < 2, as a Gaussian times a power series. All terms of the series are
+ * positive, so no digits are lost to cancellation. @param {number} a */
 function erfSeries(a) {
   let term = a;
   let sum = a;
@@ -14,8 +14,8 @@ function erfSeries(a) {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-a * a) * sum;
 }
 
-/** erfc for a ≥ 2 by Laplace's continued fraction, accurate also in the far tail, where 1 − erf rounds to 0.
- * @param {number} a */
+/** The complementary error function erfc(a) for a ≥ 2, by Laplace's continued fraction. It is accurate also
+ * for large a, where 1 − erf(a) would be rounded to 0. @param {number} a */
 function erfcFraction(a) {
   let fraction = 0;
   for (let k = 50; k > 0; k--) fraction = k / 2 / (a + fraction);
@@ -75,7 +75,8 @@ export const FUNCTIONS = {
   gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_SCALE * (x + 0.044715 * x * x * x))),
 };
 
-/** The derivative of each function at x, given x and the function's value y; 0 where the function is cut off.
+/** The derivative of each function at x, given x and the function's value y. It is 0 where FUNCTIONS clips
+ * the argument, and at x = 0 if the function has no derivative there.
  * @type {Record<string, (x: number, y: number) => number>} */
 export const SLOPES = {
   identity: () => 1,

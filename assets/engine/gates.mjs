@@ -1,7 +1,9 @@
 // @ts-check
-/** For the points of a circle or sphere around the origin: whether a ReLU layer, x ↦ max(Wx + b, 0), sends
- * other points to the same image as a point. The layer is linear on each set of points at which the same
- * neurons are active (a piece). Mirrors geometry/gates.py. Pure. */
+/** What a ReLU layer, x ↦ max(Wx + b, 0), does to the points of a circle or sphere around the origin. The
+ * fate of a point says whether the layer sends other points of the circle or sphere to the same image. A
+ * piece is a set of points at which the same neurons are active (positive); the layer is linear on each
+ * piece. The rank of a piece is the rank of the matrix of those rows of W that belong to its active neurons.
+ * Mirrors geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 
@@ -16,10 +18,10 @@ const ROUNDING_TOLERANCE = 1e-9;
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
-/** For each point of a circle or sphere its fate (an index of FATES) and the rank of its linear piece; and
- * `highest`, the number n of coordinates, which no rank exceeds. @param {Layer} layer @param
- * {ArrayLike<number>} x the points (count × n) @param {ArrayLike<number>} z Wx + b of each point (count ×
- * number of neurons) @param {number} count */
+/** For each point of a circle or sphere: its fate, as an index of FATES (`fateOf`), and the rank of its
+ * linear piece (`ranks`). `highest` is the number n of coordinates, which no rank exceeds. @param {Layer}
+ * layer @param {ArrayLike<number>} x the points (count × n) @param {ArrayLike<number>} z Wx + b of each point
+ * (count × number of neurons) @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
@@ -120,9 +122,9 @@ export function pieces({ W, b }, radius) {
   return Math.max(1, once.length);
 }
 
-/** The number of different sign patterns that the coordinates of points have (0 counts as −), and the entropy
- * of the patterns' frequencies, in bits. @param {ArrayLike<number>} x the points, one after the other @param
- * {number} count the number of points */
+/** The number of different sign patterns that the coordinates of points have (`count`; the coordinate 0
+ * counts as negative), and the entropy of the patterns' frequencies, in bits (`bits`). @param
+ * {ArrayLike<number>} x the points, one after the other @param {number} count the number of points */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const patternCounts = new Map();

@@ -43,9 +43,10 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors that are orthogonal to `back` and have its length: in the plane two; in space four, in two
- * opposite pairs. @param {number[]} back @param {number} size its length @param {number} steep as in
- * `Head` */
+/** Vectors that are orthogonal to `back` and have its length: in the plane two opposite ones; in space two
+ * such pairs, which are orthogonal to each other. The first pair in space is also orthogonal to the z-axis,
+ * or to the x-axis if |z| of `back` is larger than steep·size. @param {number[]} back @param {number} size
+ * its length @param {number} steep */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);

@@ -4,9 +4,9 @@
  * Points on a line or in a plane get their hull within it. Pure.
  *
  * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull rank: the dimension
- *   of the points' affine span; order: the indices of the points along an outline, −1 for a gap; triangles:
- *   three indices of points for each, for rank 3 counterclockwise from outside; a flat polygon in space is a
- *   fan of triangles; otherwise there are none
+ *   of the points' affine span. order: the indices of the points along the outline, −1 for a gap. triangles:
+ *   for each the indices of its three corners. A hull of rank 3 has triangles that are counterclockwise, seen
+ *   from outside; a flat polygon in space is a fan of triangles; any other hull has no triangles
  */
 
 import { affineMap, frameOf } from "./affine_map.mjs";
@@ -86,7 +86,8 @@ function spread(points, n, d) {
   return { flat, rank, size };
 }
 
-/** The hull of points on a line: its two ends. @param {Float64Array} x @param {number} n */
+/** The hull of points on a line, as in `Hull`: `order` has the indices of its two ends. @param {Float64Array}
+ * x one coordinate for each point @param {number} n */
 function line(x, n) {
   let low = 0;
   let high = 0;
@@ -97,8 +98,9 @@ function line(x, n) {
   return { order: [low, high], triangles: [] };
 }
 
-/** The hull of points in the plane, by Andrew's monotone chain. @param {Float64Array} x @param {number} n
- * @param {number} tolerance a point that sticks out less than this is not a corner */
+/** The hull of points in the plane, by Andrew's monotone chain. `order` has the indices of its corners
+ * counterclockwise; the last is the first again. @param {Float64Array} x @param {number} n @param {number}
+ * tolerance a point that sticks out at most this far is not a corner */
 function polygon(x, n, tolerance) {
   const sorted = Array.from({ length: n }, (_, i) => i).sort(
     (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],
@@ -129,9 +131,10 @@ function outside(x, a, b, c) {
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/** The hull of points in space, by the incremental algorithm: it begins with a tetrahedron and adds one point
- * after the other. The faces that a new point lies outside of are removed, and new faces join the rim of
- * the hole to the point. @param {Float64Array} x @param {number} n @param {number} size of the point set */
+/** The hull of points in space, as `order` and `triangles` of a `Hull`. The incremental algorithm begins with
+ * a tetrahedron and adds one point after the other. The faces that a new point lies outside of are removed,
+ * and new faces join the rim of the hole to the point. @param {Float64Array} x @param {number} n @param
+ * {number} size the largest distance of a point from the first */
 function polyhedron(x, n, size) {
   const visibilityTolerance = VISIBILITY_TOLERANCE * size;
   const first = tetrahedron(x, n);

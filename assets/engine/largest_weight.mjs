@@ -112,11 +112,12 @@ function less(x, part, y) {
   return out;
 }
 
-/** Two numbers from which follows how far the quadratic approximation of L is off for a Newton step. The step
- * changes the score of each key; changes are taken relative to their weighted mean. far: the largest absolute
- * value of a change; cubes: the weighted mean of the cubes of the changes, which is the third derivative of L
- * along the step. The weights are the softmax in SOFTMAX_SCRATCH. @param {RelativeKeys} all @param {number[]}
- * move the step @param {number[]} mean the weighted mean of the keys */
+/** Two numbers by which `evenest` estimates the error of the quadratic approximation of L in a Newton step.
+ * The vector `move` has a dot product with each key; their weighted mean is subtracted from these products.
+ * Of the resulting numbers, `far` is the largest absolute value, and `cubes` is the weighted mean of the
+ * cubes, which is the third derivative of L along `move`. The weights are the softmax in SOFTMAX_SCRATCH.
+ * @param {RelativeKeys} all @param {number[]} move the vector that the Newton step subtracts from the query
+ * @param {number[]} mean the weighted mean of the keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
   const from = dot(move, mean);

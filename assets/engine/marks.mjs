@@ -63,9 +63,9 @@ export const MARKS = {
     return withHeads(out, k, mark.arrow);
   },
 
-  /** The path that each point takes as a parameter runs, up to the parameter's current value, or the whole
-   * path. It always has the same number of corners: those beyond the current value coincide with the
-   * point. */
+  /** The path that each shown point takes as a parameter runs: the whole path if `mark.whole`, otherwise only
+   * the part up to the parameter's current value. That part always has the same number of corners: those
+   * beyond the current value coincide with the point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -216,9 +216,9 @@ const ways = new WeakMap();
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
 /** The positions at stage 0 of all points of a mark's cloud, for each value in `mark.stops` of the mark's
- * parameter, one stop after the other. The same array until another parameter changes. They are computed in
- * time slices; until the computation is complete, the previous result is returned. @param {WayMark} mark
- * @param {Moment} moment */
+ * parameter, one stop after the other. The same array object is returned until a parameter other than the
+ * mark's own changes. The positions are computed in time slices; until the computation is complete, the
+ * previous result is returned. @param {WayMark} mark @param {Moment} moment */
 export function startsOf(mark, { recipe, stages, params }) {
   const cloud = cloudOf(recipe, mark.cloud);
   const slots = starts.get(cloud) ?? {};
@@ -240,8 +240,8 @@ export function startsOf(mark, { recipe, stages, params }) {
 
 /** The whole path of each shown point, in display coordinates, with a gap after each path. A path leads
  * through the places where the point would be now at each of the stops of the mark's parameter, if nothing
- * else changed. Cached until another parameter or the progress changes. @param {WayMark} mark @param {Moment}
- * moment */
+ * else changed. The result is cached until the progress, the shown points, or a parameter on which the path
+ * depends changes. @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = shownIndices(mark, moment);

@@ -63,8 +63,9 @@ function sparse(A, d) {
 }
 
 /**
- * The array `twins` of `Sparse`: 1 for the first row of each pair of consecutive rows with the same columns.
- * @param {Int32Array} starts @param {Int32Array} columns
+ * The array `twins` of `Sparse`. It has 1 for the first row of each pair of consecutive rows that have
+ * nonzero entries in the same columns, at least two; rows of different pairs do not overlap. @param
+ * {Int32Array} starts as in `Sparse` @param {Int32Array} columns as in `Sparse`
  */
 function paired(starts, columns) {
   const out = new Uint8Array(starts.length - 1);
@@ -84,10 +85,11 @@ const MIN_SPARSE_POINTS = 4; // for fewer points, compressing the matrix takes l
  *   point i into the array `at`, beginning at the index from + i·stride */
 
 /**
- * A·x + b for n points. If all rows of A sum to 0 (centring), the first coordinate of each point is
- * subtracted from all its coordinates before, so that a constant vector is mapped exactly to b: otherwise
- * rounding would give it an arbitrary direction. Four points, and two rows with the same columns, are
- * computed in one loop, so that the processor need not wait for one addition before the next.
+ * A·x + b for n points. If all rows of A sum to 0 (centring), the function begins by subtracting each point's
+ * first coordinate from all coordinates of the point. So a point with equal coordinates is mapped exactly to
+ * b; otherwise rounding errors would move it off b in an arbitrary direction. Four points, and two rows with
+ * nonzero entries in the same columns, are computed in one loop, so that the processor need not wait for one
+ * addition before the next.
  *
  * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
  *   | null} b @param {Place} [place] where to write the result; by default a scratch array
@@ -180,7 +182,7 @@ export function affine(x, n, A, b, place) {
 
 /**
  * The points with their first coordinate subtracted from the coordinates in the given columns. The other
- * coordinates of the result are undefined. @param {Float64Array} x @param {number} n @param {number} d
+ * coordinates of the result are arbitrary. @param {Float64Array} x @param {number} n @param {number} d
  * @param {Int32Array} columns
  */
 function lowered(x, n, d, columns) {

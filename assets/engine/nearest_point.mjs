@@ -19,10 +19,11 @@ const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
 /** The best query for key k. query: the query of length 1 for which the score of key k exceeds all others
- * by the largest margin; margin: this margin, 0 if no query selects the key; among: the indices of the keys
- * whose hull contains the point nearest to key k. @param {ArrayLike<number>} keys n keys with d coordinates
- * each @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the
- * previous moment @returns {{query: number[], margin: number, among: number[]}} */
+ * by the largest margin; margin: this margin, 0 if no query selects the key; among: the indices of a few
+ * other keys. The hull of these few contains the point nearest to key k in the hull of all other keys. @param
+ * {ArrayLike<number>} keys n keys with d coordinates each @param {number} n @param {number} d @param {number}
+ * k @param {number[]} [start] `among` at the previous moment @returns {{query: number[], margin: number,
+ * among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(
@@ -61,9 +62,9 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The offsets from the key to the keys with the indices `kept`, one after the other, in a scratch array that
- * may be longer and that the next call overwrites. @param {Around} around
- * @param {number[]} kept */
+/** The offsets from the key to the keys with the indices `kept`, one after the other. They are at the start
+ * of a scratch array, whose other numbers are arbitrary and which the next call overwrites. @param {Around}
+ * around @param {number[]} kept indices of `around` */
 function waysTo({ away, n, d }, kept) {
   const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
@@ -121,10 +122,11 @@ function nearest(around, start) {
   return { foot, kept };
 }
 
-/** The minor cycle of Wolfe's algorithm. In the affine span of some keys, one point is nearest to the key in
- * question. Drop keys until this point lies inside the hull of the remaining keys. Returns the indices of the
- * remaining keys, and the weights with which they combine to this point. @param {number[]} kept @param
- * {number[]} w weights of the present point @param {Around} around @returns {[number[], number[]]} */
+/** The minor cycle of Wolfe's algorithm. The affine span of some keys contains one point that is nearest to
+ * the key in question. Drop keys one after the other until this point of the remaining keys lies inside their
+ * hull. Returns the indices of the remaining keys, and the weights with which they average to the point.
+ * @param {number[]} kept the indices of the keys at the start @param {number[]} w the weights with which
+ * these average to the present point @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);

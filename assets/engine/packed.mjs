@@ -41,9 +41,9 @@ function singles(halves) {
 const latest = new WeakMap();
 
 /** The numbers of entries at these parameters: base + Σ p·term + Σ track(p), where a track is interpolated
- * linearly between its values at given parameter values, and constant beyond them. The same array while none
- * of these parameters has changed. @param {Entries} entries @param {Params} params @returns
- * {Readonly<Float64Array>} */
+ * linearly between its values at given parameter values, and constant beyond them. The same array object is
+ * returned while no parameter on which the entries depend has changed. @param {Entries} entries @param
+ * {Params} params @returns {Readonly<Float64Array>} */
 export function value(entries, params) {
   const known = latest.get(entries);
   const names = known?.names ?? movers(entries);

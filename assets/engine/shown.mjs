@@ -142,9 +142,9 @@ export function valuesOf(mark, moment) {
 /** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
  * `fade` has one factor for each stage; after the last factor it stays. Between stages it is interpolated
  * linearly; for labels, in two halves: those that disappear are gone before others appear in the same place.
- * Names of axes also fade when the axes are much wider than usual: the names would be at one place. @param
- * {Mark} mark @param {number} progress the position between stages, in stages @param {number} [widening] the
- * factor by which the axes of the mark's view are wider than their ranges */
+ * Names of axes also fade when `widening` is large (NAMES_FADE), because they would all be near the origin.
+ * @param {Mark} mark @param {number} progress the position between stages, in stages @param {number}
+ * [widening] the factor by which the axes of the mark's view are wider than their ranges */
 export function opacityOf({ opacity, fade, draws, role }, progress, widening = 1) {
   const [fading, gone] = NAMES_FADE;
   if (draws === "labels" && role === "axis" && widening > fading)

@@ -210,11 +210,12 @@ function branch(x, n, steps, count, context, depth) {
 }
 
 /** Iterate a pipeline; returns the state of each point. Point 0's state is its first `step.state`
- * coordinates. To get the state of point k, the pipeline is applied to the state of point k − 1, followed by
- * all further coordinates of point k (those after the first `step.state`). After `step.count` iterations the
- * state no longer changes. If this count is not a whole number, its fractional part is the share of the last
- * iteration's change that is made. @param {Float64Array} x @param {number} n @param {Extract<Step, {kind:
- * "orbit"}>} step @param {Context} context @param {number} depth */
+ * coordinates. The state of point k is the result of the pipeline for an input that consists of the state of
+ * point k − 1 and the further coordinates of point k (those after the first `step.state`). There are
+ * `step.count` such iterations; each later point has the same state as the point before it. If `step.count`
+ * is not a whole number, its fractional part is the share of the last iteration's change that is made. @param
+ * {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context
+ * @param {number} depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
@@ -271,9 +272,9 @@ export const flattened = (steps) =>
     }
   });
 
-/** The names of the parameters on which the entries of steps depend: those that a `placed` step names, and
- * those in any field of another step, or of the moves of single points in a flow (`puts`). For a field
- * without entries `movers` returns []. @param {Step[]} steps as returned by `flattened` */
+/** The names of the parameters on which steps depend; a name can occur several times. A `placed` step names
+ * its parameters. In a step of another kind, and in each put of a flow, entries can be in any field; `movers`
+ * returns [] for a field without entries. @param {Step[]} steps as returned by `flattened` */
 export const parametersOf = (steps) =>
   steps.flatMap((step) =>
     step.kind === "placed"

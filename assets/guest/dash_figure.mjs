@@ -1,6 +1,6 @@
 // @ts-check
-/** A figure in a Dash application, for the component in normscape/scene.js. Its `Giver` fetches HTML, styles
- * and recipes from the routes of the server (components/publish/component.py). */
+/** A figure in a Dash application, for the component in normscape/scene.js. The figure's `Giver` (figure.mjs)
+ * fetches HTML, styles and recipes from the routes of the server (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
@@ -12,9 +12,9 @@ const NO_ROUTES_TEXT =
   "or call normscape.register(app).";
 
 /**
- * Create a figure in an element of a Dash application; its data comes from the server. @param {HTMLElement}
- * host the element @param {URL} base the address of the server's routes @param {(news: State) => void} tell
- * called with the properties that the reader has changed
+ * Create a `Figure` in an element of a Dash application, and return it. The figure's data comes from the
+ * server. @param {HTMLElement} host the element @param {URL} base the address of the server's routes @param
+ * {(news: State) => void} tell called with the properties that the reader has changed
  */
 export function figure(host, base, tell) {
   return new Figure(

@@ -31,7 +31,9 @@ import { Binding, paced, query } from "./binding.mjs";
 const REPORT_INTERVAL_MS = 100; // milliseconds between two reports of changes
 
 export class Figure {
-  /** @param {HTMLElement} host @param {Giver} giver @param {(news: State) => void} tell */
+  /** Set up an empty figure in the element `host`; `show` gives it a scene. @param {HTMLElement} host @param
+   * {Giver} giver @param {(news: State) => void} tell called with the properties that the reader has
+   * changed */
   constructor(host, giver, tell) {
     this.host = host;
     this.giver = giver;

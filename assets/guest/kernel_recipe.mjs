@@ -17,12 +17,12 @@
 const KERNEL_TIMEOUT_MS = 120_000;
 const NO_ANSWER_TEXT = "the kernel does not answer";
 
-/** The recipe for a query. If the recipe in the widget's state is for another query, one is requested from
- * the kernel, also if the one in the widget's state cannot be unpacked; the result is then that recipe, or
- * the kernel's error message (`refused`). Answers to other queries are ignored. The promise never rejects: it
- * resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer. @param {Model}
- * model @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
- * @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
+/** The recipe for a query: the one in the widget's state, if that is for this query. If it is for another
+ * query, or cannot be unpacked, a recipe is requested from the kernel; the result is then the kernel's
+ * recipe or its error message (`refused`). The kernel's answers to other queries are ignored. The promise
+ * never rejects: it resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer.
+ * @param {Model} model @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param
+ * {string} query as in `Made.key` @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {

@@ -41,16 +41,18 @@ const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
 const LETTER_WIDTH_EM = 0.62;
 const LINE_HEIGHT_EM = 1.4;
 
-/** How far a label's middle is moved off a spot along an axis, as a share (−1 to 1) of half the label's size
- * plus the gap. @param {number} d the spot's direction along this axis */
+/** A factor from −1 to 1 that says how far the middle of a label is from a spot along the x- or y-axis. At ±1
+ * the middle is so far away that the whole label lies beside the spot. @param {number} d the component of the
+ * spot's direction along this axis */
 const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
- * it. A spot is moved to the rim of the mark's own point there, or of another mark's large point, as at the
- * tip of an arrow. Empty if the mark has no visible points. @param {Float32Array} at x and y of the mark's
- * points in pixels, NaN for gaps @param {boolean} line whether the mark is a line @param {number} [radius] of
- * the mark's points, in pixels @param {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
+ * it. If a point is drawn as a disc, its spots are moved from its centre to the disc's rim. The same is done
+ * if a large point of another mark is at this place, as at the tip of an arrow. Empty if the mark has no
+ * visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for gaps @param
+ * {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in pixels @param
+ * {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
 export function spots(at, line, radius = 0, discs = []) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
@@ -140,11 +142,12 @@ function dense(at) {
 }
 
 /** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
- * figure keeps its size when titles are moved or hidden later. Only titles that an earlier view's legend
- * shows too are hidden. A legend of one row always has room; for more rows the view gets a bottom padding, of
- * the height of the rows, up to a limit. Returns this limit in pixels (`most`), and the legend's entries
- * (`rows`): the element `item`, the index `l` of its mark, whether the title may stand beside the mark
- * (`movable`), and whether it is hidden as said (`repeated`). @param {HTMLElement} legend */
+ * figure keeps its size when titles are moved or hidden later. A title that the legend of an earlier view
+ * shows too is hidden at once. A legend of one row always has room; for more rows the view gets a bottom
+ * padding, of the height of the rows, up to a limit. Returns this limit in pixels (`most`), and for each
+ * entry of the legend (`rows`): the element `item`, the index `l` of its mark, whether the title may stand
+ * beside the mark (`movable`), and whether an earlier legend shows it (`repeated`). @param {HTMLElement}
+ * legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,

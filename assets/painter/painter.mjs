@@ -15,7 +15,8 @@
  *   texts
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
  *   (perspective.mjs)
- * @typedef {{eye: number[], center: number[]}} Camera
+ * @typedef {{eye: number[], center: number[]}} Camera the position of the camera, and the point at which it
+ *   looks. The unit is the side of the cube that the axes form, and the origin is the cube's middle
  * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  * @typedef {import("../globals.mjs").Plotly} Plotly
@@ -31,7 +32,8 @@ const CONFIG = { displayModeBar: false, showSendToCloud: false, scrollZoom: fals
 const PAGE_FONT_PX = 16; // the font size of the page's root in a presentation that is not enlarged
 const FRAME_PARTS = /** @type {const} */ (["points", "opacity", "values"]);
 
-/** @abstract */
+/** A Plotly figure that shows one view of a recipe; `SpacePanel` and `PlanePanel` are its subclasses.
+ * @abstract */
 export class Panel {
   #themeColor;
   /** @type {Map<string, string>} the colours of roles when the figure settled */ #colors = new Map();
@@ -63,8 +65,9 @@ export class Panel {
     this.callbacks = callbacks;
   }
 
-  /** The colour of a role in the theme. It is cached until the figure settles again, so that a new theme does
-   * not recolour only the moving marks. */
+  /** The colour of a role in the theme. Colours are cached until the figure settles again. So if the theme
+   * changes while marks move, the moving marks keep their old colours, like the rest of the figure, until it
+   * settles. */
   color = (/** @type {string} */ name) => {
     const known = this.#colors.get(name) ?? this.#themeColor(name);
     this.#colors.set(name, known);
@@ -116,7 +119,8 @@ export class Panel {
     this.onRest();
   }
 
-  /** Draw a frame by the fast path; does nothing if the fast path drew it last. @param {Frame} frame */
+  /** Draw a frame by the fast path. Does nothing if the figure has not been built, or if `open` or `paint`
+   * has drawn this frame and Plotly has drawn nothing since. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.#painted)) return;
     this.frame = this.#painted = frame;
@@ -124,9 +128,10 @@ export class Panel {
     this.draw();
   }
 
-  /** Settle: draw a frame by the public path, without moving the camera. If the figure has already settled
-   * with this frame and the same crowds, camera and theme, nothing is drawn. @param {Frame} frame @param
-   * {Crowd[]} [crowds] places where many points coincide, to be labelled with the number of points */
+  /** Settle: draw a frame by the public path, without moving the camera. Nothing is drawn if the figure has
+   * already settled with this frame, these crowds, and the present camera, theme and `scale`. @param {Frame}
+   * frame @param {Crowd[]} [crowds] places where many points coincide, to be labelled with the number of
+   * points */
   async settle(frame, crowds = []) {
     if (!this.opened) return;
     const conditions = this.#conditionsWith(crowds);
@@ -177,7 +182,8 @@ export class Panel {
     if (this.moving) this.paint(this.frame); // Plotly has redrawn the frame that settled last
   }
 
-  /** The position of a point in pixels from the figure's top left. @param {...number} coordinates */
+  /** The position of one point, as x and y in pixels from the figure's top left. @param {...number}
+   * coordinates the display coordinates of the point */
   pixel(...coordinates) {
     return [...this.pixels(Float32Array.from(coordinates))];
   }
@@ -191,8 +197,8 @@ export class Panel {
 
   /** Copy the current frame onto another canvas, with its top left corner at (x, y). @param
    * {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {CanvasImageSource[]}
-   * images what the method `images` resolved to. It takes time, so callers await it once; `copy` then draws
-   * without delay, also frame after frame */
+   * images what the method `images` resolved to. That method takes time, so callers await it once; `copy`
+   * then draws without delay, also frame after frame */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);
@@ -265,8 +271,9 @@ export class Panel {
   }
 }
 
-/** The factor on the sizes in a figure. In a presentation on a large screen the texts around the figure are
- * enlarged; those inside a little less, which leaves more room for the picture. @param {HTMLElement} gd */
+/** The factor on the sizes of texts, points and lines in a figure: 1, except in a presentation. There the
+ * texts around the figure are enlarged on a large screen, and those in the figure a little less, which leaves
+ * more room for the picture. @param {HTMLElement} gd the element of the figure */
 const textScale = (gd) =>
   gd.closest(".presenting")
     ? (parseFloat(getComputedStyle(document.documentElement).fontSize) / PAGE_FONT_PX) ** (2 / 3)

@@ -108,9 +108,9 @@ export class PlanePanel extends Panel {
     ];
   }
 
-  /** Draw all layers of the current frame on the two canvases, over which Plotly's own drawing is hidden. If
-   * the axes move, draw the lines through 0, too: Plotly could move these only by redrawing everything.
-   * @override */
+  /** Draw all layers of the current frame on the two canvases. (The style sheet hides Plotly's own drawing
+   * of the layers meanwhile.) If the axes move, draw the lines through 0, too: Plotly could move these only
+   * by redrawing everything. @override */
   draw() {
     this.#drawGround();
     const [px, py] = this.#scales;

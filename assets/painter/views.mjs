@@ -27,9 +27,9 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** A view's legend, a list. A layer with a title gets an entry, which names.mjs may move into the picture. A
- * layer coloured by values gets a colour bar if its colour scale has a title, and otherwise nothing. @param
- * {import("../engine/engine.mjs").View} view */
+/** A view's legend, a list. A layer of one colour gets an entry if it has a title. If `view.beside`, that
+ * title may later be moved into the picture (names.mjs). A layer coloured by values gets a colour bar if its
+ * colour scale has a title; its own title is not shown. @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const swatch = h(

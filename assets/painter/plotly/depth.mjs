@@ -15,7 +15,8 @@
 
 /** The numbers by which the shaders know the shapes of an object's points. Labels are drawn in front of
  * everything. All other shapes are drawn slightly in front of the surface on which they lie; circles and
- * squares also get a halo around their rim. */
+ * squares also get a halo around their rim. `count` stands for the texts that count coinciding points, which
+ * the shaders treat like rings. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
 const UNCHANGED = -1; // the shape of points that are drawn without effects
 

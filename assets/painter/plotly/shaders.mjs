@@ -75,8 +75,9 @@ export function compileLazily(gl) {
     return [...new Map(each).values()];
   }
 
-  /** The location of a uniform, also for a placeholder. @param {WebGLUniformLocation | Placeholder | null}
-   * place */
+  /** WebGL's location of a uniform. A placeholder is replaced by the true location, for which its program is
+   * compiled and linked if necessary; anything else is returned as it is. @param {WebGLUniformLocation |
+   * Placeholder | null} place */
   function located(place) {
     if (!place || !("program" in place)) return place;
     if (place.location === undefined)
@@ -84,8 +85,8 @@ export function compileLazily(gl) {
     return place.location;
   }
 
-  /** Note that a shader or program exists, and return it. @template {object | null} T @param {T} made
-   * @returns {T} */
+  /** Note in `alive` that a shader or program exists, and return it; null, if WebGL could not make it, is
+   * only returned. @template {object | null} T @param {T} made @returns {T} */
   function born(made) {
     if (made) alive.add(made);
     return made;

@@ -119,8 +119,10 @@ export class SpacePanel extends Panel {
     if (this.#renderLoop) pulse(this.gd, this.#renderLoop, this.life.signal);
   }
 
-  /** Call `callbacks.picked` when a point is clicked. Plotly reports a click as soon as the pointer is
-   * pressed, although it may then move and turn the figure; and after a tap, only when the finger is up. */
+  /** Call `callbacks.picked` when a point is clicked: the pointer is pressed and released, and hardly moves
+   * in between. Plotly's own click event alone does not tell this. It comes as soon as a mouse button is
+   * pressed, although the mouse may then move and turn the figure; for a tap, it comes only after the finger
+   * is up. */
   #watchClicks() {
     /** @type {{x: number, y: number, isUp?: boolean, hit?: [Mark, number]} | null} */ let press = null;
     const options = { signal: this.life.signal, capture: true };
@@ -155,7 +157,8 @@ export class SpacePanel extends Panel {
     addEventListener("pointercancel", () => (press = null), options);
   }
 
-  /** Call `callbacks.turned` while the reader turns the figure. Plotly reports only what a mouse does. */
+  /** Call `callbacks.turned` while the reader turns the figure. Plotly reports only turns with a mouse, so
+   * the events of fingers are watched here, too. */
   #watchCamera() {
     const moved = () => {
       this.gd.classList.add("turning");

@@ -119,9 +119,9 @@ function forgetOutside(gl, programs) {
   });
 }
 
-/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by `wrap` of the present one.
- * @param {WebGLRenderingContext} gl @param {(set: (place: any, ...values: unknown[]) => void) => (place: any,
- * ...values: unknown[]) => void} wrap */
+/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by the function that `wrap` makes
+ * of it. @param {WebGLRenderingContext} gl @param {(set: (place: any, ...values: unknown[]) => void) =>
+ * (place: any, ...values: unknown[]) => void} wrap */
 export function wrapUniformMethods(gl, wrap) {
   const names = Object.keys(Object.getPrototypeOf(gl)).filter((name) => /^uniform(\d|Matrix)/.test(name));
   for (const name of names) {
