@@ -301,7 +301,10 @@ def html_links(text):
 
 
 def test_every_link_stays_below_the_prefix():
-    """The links are the same at each prefix, so following those of one is enough."""
+    """With a prefix, each link of the pages begins with the prefix, and the server answers it.
+
+    The rest of each link is the same as without a prefix, so the test follows the links for one prefix only.
+    """
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")
     kinds = ("still/", "lib/", "recipe/", "assets/", "theme.css", "_dash-component-suites/", *scenes())

@@ -70,7 +70,7 @@ def slow_client(base, said, address="127.0.0.1"):
 
 
 def said_by(line):
-    """All bytes that the server sends on a socket until it closes the connection."""
+    """All bytes that the server sends until it closes the connection. line: the socket of the client."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):

@@ -131,9 +131,9 @@ def test_no_route_takes_another_method(rule):
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_largest_scene_comes_soon(scene):
-    """The largest recipe and picture of each scene come soon: all numbers are as large as allowed.
+    """The recipe and the picture of a scene come soon also if each number choice has its largest value.
 
-    Every option of every list is requested once.
+    Each option of each list is requested once with these numbers.
     """
     most = {c.name: c.max for c in scene.choices if hasattr(c, "max")}
     for name, option in [("", ""), *((c.name, o) for c in scene.choices for o in getattr(c, "options", ()))]:
@@ -218,7 +218,7 @@ META = json.loads(np.load(io.BytesIO(to_npz(FILM)))["meta"].tobytes())
 
 
 def described(text):
-    """The bytes of the file of FILM (a stored training) with `text` as its metadata."""
+    """The bytes of a file of FILM (a training) whose metadata is replaced by `text`."""
     raw, member = io.BytesIO(), io.BytesIO()
     np.save(member, np.frombuffer(text.encode(), np.uint8))
     with zipfile.ZipFile(io.BytesIO(to_npz(FILM))) as whole, zipfile.ZipFile(raw, "w") as archive:

@@ -65,7 +65,7 @@ def place(wheel, tmp_path_factory):
 def around(tmp_path, place):
     """Keyword arguments for `subprocess.run`: an empty folder as `cwd`, and a reader's `env`.
 
-    These environment variables put the commands of the new environment first, and do not name the checkout.
+    In `env`, PATH has the commands of the new environment first, and PYTHONPATH is not set.
     """
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     own |= {"PATH": f"{place}:{os.environ['PATH']}", "CACHE_DIR": str(tmp_path / "cache")}

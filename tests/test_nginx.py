@@ -36,7 +36,7 @@ class Upstream(ThreadingHTTPServer):
 
     The JSON has the server's host, the number of requests so far, and this request's body size and headers.
     asked: the paths of all requests. answered: the number of answers sent. padding: the number of spaces
-    after the JSON. headers: those of the answer, with _ for -.
+    after the JSON. headers: those of the answer; as keyword arguments, their names have _ for -.
     """
 
     daemon_threads = True
@@ -76,7 +76,10 @@ class Answering(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def proxied(folder, **answer):
-    """Start nginx before an `Upstream` with this answer; yields nginx's base URL, upstream and log file."""
+    """Start an `Upstream`, and nginx as its proxy; yields nginx's base URL, the upstream, and the log file.
+
+    answer: keyword arguments of `Upstream`.
+    """
     with Upstream(**answer) as upstream, nginx(folder, f"127.0.0.1:{upstream.server_port}") as (port, _, log):
         yield f"http://127.0.0.1:{port}", upstream, log
 
@@ -190,7 +193,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
 def test_a_request_that_two_servers_could_read_in_two_ways_is_refused(tmp_path, asked):
-    """Such a request is refused, and the bytes after it are not treated as a second request."""
+    """An ambiguous or invalid request, such as one with two lengths, is refused.
+
+    The bytes after it are not treated as a second request.
+    """
     with proxied(tmp_path) as (base, upstream, _):
         with slow_client(base, asked + b"GET / HTTP/1.1\r\nHost: smuggled\r\n\r\n") as line:
             said = said_by(line)
@@ -204,7 +210,7 @@ FORMS = [("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/plain")]  # 
 def failure(base, accept, body_bytes=0):
     """The status, error message and headers of nginx's own answer to a POST request.
 
-    Its header announces a body of `body_bytes` bytes, which is not sent.
+    The request's header announces a body of `body_bytes` bytes, which is not sent.
     """
     line = http.client.HTTPConnection(urlsplit(base).netloc)
     line.putrequest("POST", "/x")

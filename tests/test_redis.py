@@ -110,7 +110,10 @@ def join(queue, order, owner="me"):
 
 
 def told(ticket, stop=False):
-    """The answer to one poll of a page for its training: the progress so far, or the outcome."""
+    """The answer to one poll of a page for its training: the progress so far, or the outcome.
+
+    stop: whether the page asks to end the training early.
+    """
     seen = SEEN.get(ticket, NOTHING)
     text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look={})
     news = json.loads(text or "{}")
@@ -139,7 +142,7 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 
 
 def test_web_servers_that_share_only_redis_know_a_browser(queue):
-    """If a browser reaches another replica and starts a training there, its earlier one ends."""
+    """If a browser starts a training at one web server, its training at another web server ends."""
     one, two, another_browser = (app.create_app().server.test_client() for _ in range(3))
     first, others = train(one, LONG_ORDER), train(another_browser)
     two.set_cookie(follow.BROWSER_COOKIE, one.get_cookie(follow.BROWSER_COOKIE).value)
@@ -244,8 +247,8 @@ class Quiet(socketserver.BaseRequestHandler):
 def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monkeypatch):
     """A Redis that does not answer blocks few of the server's threads, and not for long.
 
-    A thread waits at most once, for `socket_timeout`; without this timeout, it would wait as long as this
-    test runs. (In this way forty open pages could stop a server.)
+    A thread waits at most once, for `socket_timeout`. Without this timeout, it would wait as long as this
+    test runs, and forty open pages could stop a server.
     """
     waiting = []  # the number of connections that wait, each time that one begins to wait
     threads = []  # the thread that begins to wait, each time
@@ -271,7 +274,7 @@ def test_a_redis_that_does_not_answer_holds_a_few_threads_and_not_for_long(monke
 
 
 def test_threads_that_come_first_at_the_same_time_share_one_connection_pool(monkeypatch):
-    """Threads that connect at the same time share one connection pool, so at most MAX_CONNECTIONS wait."""
+    """Threads that connect at the same time create only one connection pool, and share it."""
     from_url = BlockingConnectionPool.from_url
     created = []
 
@@ -297,7 +300,10 @@ def silent_redis(monkeypatch):
 
 
 def at_once(threads, call):
-    """Call a function in several threads at once; returns for each None, or StoreUnavailable if raised."""
+    """Call a function in several threads at once.
+
+    Returns a list with an entry for each thread: the class StoreUnavailable if the call raised it, else None.
+    """
     together = threading.Barrier(threads)
 
     def raised(_):

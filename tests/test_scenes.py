@@ -40,10 +40,12 @@ def client():
 
 
 def reachable(scene):
-    """Yield dictionaries that set one choice: each option of a list, or the ends of a number.
+    """Yield dictionaries {name of a choice: value}, each of which sets one choice of the scene.
 
-    Default values are left out. But a choice that exists only for some values of another one (`when`) gets
-    its default too, and the other choice is set to the first of these values.
+    The values are all options of a list, or the smallest and largest value of a number, without the default.
+    If several options can be chosen, the values are none, each one alone, and all. If a choice exists only
+    for some values of another choice (`when`), the dictionary also sets the other choice, to the first of
+    these values; then the default is not left out.
     """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
@@ -60,12 +62,18 @@ def reachable(scene):
 
 
 def ends(parameter):
-    """A parameter's smallest and largest value, and 0 if its slider is logarithmic; without its default."""
+    """The set of a parameter's smallest and largest value, and 0 if its slider is logarithmic.
+
+    The default is left out.
+    """
     return {parameter.min, parameter.max, *([0.0] if parameter.scale == "log" else [])} - {parameter.value}
 
 
 def moments(recipe):
-    """Values of the progress: the first stage, a place between two middle stages, the last stage."""
+    """Three values of the progress: at the first stage, between two stages, and at the last stage.
+
+    A recipe with a single stage has only the value 0.
+    """
     last = len(recipe.stages) - 1
     return (0, last / 2 + 0.25, last) if last else (0,)
 
@@ -73,7 +81,8 @@ def moments(recipe):
 def check(node, recipe, params):
     """Check that all points of clouds are finite, and that the browser agrees with Python.
 
-    params: dictionaries of parameter values, each checked at several values of the progress.
+    node: a Node process, which runs the browser's code. params: dictionaries of parameter values, each
+    checked at the values of the progress that `moments` returns.
     """
     recipe = as_sent(recipe)
     cases = [(p, progress) for p in params for progress in moments(recipe)]
@@ -156,10 +165,10 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each paragraph names a stage of the default recipe; each name is that of a stage for some choices.
+    """Each paragraph with stages names at least one stage of the default recipe.
 
-    A paragraph is highlighted at all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means
-    the same stage in every recipe.
+    Each name is that of a stage for some choices. A paragraph that names stages by words is highlighted at
+    all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means the same stage in every recipe.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -332,7 +341,10 @@ LAID_OUT = ("curve", "grid")  # views whose axes show numbers, and whose ranges 
 
 
 def flat_on(view, mark, at):
-    """Where a mark's points are drawn, (N, 2): from the panel's centre, in units of its smaller side."""
+    """The places (N, 2) at which the points of a mark are drawn in a panel.
+
+    Places are measured from the panel's centre, in units of its smaller side. at: the `Moment`.
+    """
     flat, _ = project(view, mark.points(at), view.camera, (1.0, 1.0))
     return flat
 

@@ -1,3 +1,3 @@
-"""The same setup as for tests/geometry."""
+"""The fixtures of tests/geometry/conftest.py, for the tests of this folder too."""
 
 from tests.geometry.conftest import batch, double_precision, rng, xp  # noqa: F401

@@ -1,4 +1,4 @@
-"""A model's output is the same before and after each step, up to rounding; and no step can be left out."""
+"""The steps after which RMSNorm can replace LayerNorm keep a model's output; each of them is needed."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """Without one of the steps, RMSNorm instead of LayerNorm changes the output, or an error is raised."""
+    """If a step is left out, replacing LayerNorm by RMSNorm changes the output, or an error is raised."""
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)
     with pytest.raises(ValueError, match="absorb the shifts before the gains"):

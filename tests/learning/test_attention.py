@@ -17,7 +17,7 @@ ROUNDING = 1e-11  # of sums of some hundred products in double precision
 
 
 class Plain(nn.Module):
-    """Each norm of NORMS without gain and shift, of vectors (…, 8), by PyTorch's functions."""
+    """The norm that NORMS calls `norm`, of vectors (…, 8), without gain and shift, by PyTorch's functions."""
 
     def __init__(self, norm: str) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Plain(nn.Module):
 
 
 def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module, torch.Tensor]:
-    """PyTorch's transformer layer with these parameters, and the embeddings (20, 8) of the tokens."""
+    """PyTorch's transformer layer with the parameters `flat` of `model`, and the token embeddings (20, 8)."""
     of = {name: torch.from_numpy(part) for name, part in model.named(flat).items()}
     layer = nn.TransformerEncoderLayer(
         8, 1, dim_feedforward=8, dropout=0.0, layer_norm_eps=0.0, batch_first=True, norm_first=True
@@ -61,7 +61,10 @@ def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module
 
 @each_norm
 def test_counts_are_the_same_model_as_tokens(norm):
-    """For tokens in any order, PyTorch's layer gives the logits that our model computes from their counts."""
+    """From the count of each token, our model computes the logits that PyTorch's layer gives for the tokens.
+
+    The tokens are in a random order, because the order does not matter.
+    """
     model, rng = AttentionClassifier(norm=norm), np.random.default_rng(0)
     flat = model.initial([4])[0].astype(float) + 0.3 * rng.normal(size=584)
     layer, embedding = torch_layer(model, flat)
@@ -101,7 +104,10 @@ def test_all_norms_start_alike_and_a_seed_has_its_own(norm):
 
 @each_norm
 def test_keys_and_queries_are_what_scores(norm):
-    """⟨query, key⟩ is the score; keys have the norm's length, and mean 0 exactly if the norm projects."""
+    """⟨query, key⟩ is the attention score.
+
+    Keys have the length that the norm gives, and have mean 0 exactly if the norm projects (centres).
+    """
     model = AttentionClassifier(norm=norm)
     flat = model.initial([0])[0].astype(float)
     of = model.named(flat)

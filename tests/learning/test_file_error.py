@@ -1,4 +1,4 @@
-"""Only a file that ends and fits into memory is read."""
+"""`readable` accepts a file that fits into memory, and refuses folders, pipes and devices."""
 
 import os
 

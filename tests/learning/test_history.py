@@ -12,8 +12,8 @@ OPTIONS = {"checkpoints": 100, "tested": False}
 def filled(values, steps=None):
     """A history of two seeds.
 
-    values (T, 2): at each step and for each seed, the value of all weights; its magnitude is the loss. steps:
-    the number of steps of the training, by default T − 1.
+    values (T, 2): for the steps 0 to T − 1 and for each seed, one number. All weights have this value, and
+    the loss is its magnitude. steps: the planned number of steps of the training, by default T − 1.
     """
     history = History(NETWORK, 2, steps or len(values) - 1)
     for step, value in enumerate(np.asarray(values, dtype=np.float32)):

@@ -1,4 +1,4 @@
-"""The language model: it gives the same as PyTorch's layers; its stages, its file, its shipped weights."""
+"""The language model: its results equal those of PyTorch's layers; its stages, file and shipped weights."""
 
 import json
 from itertools import pairwise
@@ -43,7 +43,7 @@ def model(shape, seed=0):
 
 
 def theirs(shape, weights, tokens):
-    """The keys and logits of the same model, computed with PyTorch's functions."""
+    """The keys and logits of the language model with these weights, computed with PyTorch's functions."""
     w = {name: torch.from_numpy(array) for name, array in weights.items()}
     d, x, keys = shape.width, functional.embedding(torch.from_numpy(tokens), w["wte.weight"]), []
     x = x + w["wpe.weight"][: tokens.shape[-1]]
@@ -237,7 +237,7 @@ def test_a_file_of_something_else(meta, words):
 
 @pytest.mark.parametrize("name", ["language", "language_centred"])
 def test_the_shipped_models_are_as_their_table_says(name):
-    """On held-out text, a shipped model has the table's loss, and its shares of unselectable keys."""
+    """On held-out text, a shipped model has the table's loss and the table's shares of unselectable keys."""
     ours, weights = shipped(f"{name}.safetensors", from_file)
     (row,) = (row for row in table("language") if (row["scaled"], row["seed"]) == (ours.scaled, 0))
     found = measured(ours, weights, (FOLDER / "language.txt").read_text("utf-8"))
@@ -260,7 +260,7 @@ def test_the_shipped_models_know_the_letters_of_the_shipped_text():
 
 
 def test_other_code_opens_them():
-    """The safetensors package, with PyTorch, reads the same arrays under the same names."""
+    """From a shipped model, the safetensors package reads the same arrays, by the same names, as we do."""
     for name in ("language", "language_centred"):
         theirs = load_file(FOLDER / f"{name}.safetensors")
         ours, weights = shipped(f"{name}.safetensors", from_file)

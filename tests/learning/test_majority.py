@@ -8,7 +8,10 @@ from learning.majority import CLASSES, MARGIN, TOKENS, epochs, majority, partiti
 
 
 def every(total, most, parts):
-    """All partitions of `total` into at most `parts` parts of at most `most`, by recursion."""
+    """All ways to write `total` as a sum of at most `parts` positive numbers, none larger than `most`.
+
+    Each is a tuple in descending order.
+    """
     if total == 0:
         return [()]
     if parts == 0:

@@ -1,6 +1,4 @@
-"""Files are compatible with the safetensors package in both directions; broken ones are refused in one
-line.
-"""
+"""The safetensors package reads our files, and we read its files; broken files are refused in one line."""
 
 import json
 import struct

@@ -1,4 +1,7 @@
-"""Counts of sheets of trained networks: the bound holds, and they do not depend on the inputs drawn."""
+"""Sheet counts of trained networks are within the known bound, and do not depend on the random inputs.
+
+A sheet count is the largest number of inputs that a network maps to one direction.
+"""
 
 from dataclasses import replace
 
@@ -20,7 +23,7 @@ def test_counts_keep_the_bound_and_do_not_depend_on_the_draw(name, bound):
 
 
 def test_a_finer_grid_finds_no_more_sheets():
-    """The largest number of sheets on a regular grid of 500 × 500 inputs equals that of `most_sheets`."""
+    """The largest count for the inputs of a regular grid, 500 × 500, equals the result of `most_sheets`."""
     found = film("spiral_15")
     x = np.stack(np.meshgrid(*[np.linspace(-HALF, HALF, 502)[1:-1]] * 2, indexing="ij"), -1).reshape(-1, 2)
     for each in found.weights[:6, -1]:

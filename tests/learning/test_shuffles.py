@@ -1,5 +1,6 @@
-"""Shuffles of axes: permuting weights equals permuting activations; which shuffles change nothing; and
-training does not depend on the numbering of the stream's axes.
+"""Shuffles of axes: permuting weights does the same as permuting activations.
+
+Also, which shuffles change nothing, and that training does not depend on the order of the stream's axes.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ def drawn(kind, count=50):
 
 @pytest.mark.parametrize("kind", SHUFFLES.values())
 def test_a_shuffle_is_four_swaps(kind):
-    """Each kind of shuffle consists of four swaps, so the kinds differ only by a renumbering of axes."""
+    """A shuffle of any kind swaps four pairs of axes, so kinds differ only in which axes form pairs."""
     for permutation in drawn(kind):
         axes = np.arange(SHAPE.width)
         assert (permutation[permutation] == axes).all() and (permutation != axes).sum() == SIZE
@@ -58,7 +59,10 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 
 
 def branch(weights, layer, place, permutation):
-    """The attention's output with permuted activations, by PyTorch's functions."""
+    """The output of a layer's attention with the activations at a place permuted, by PyTorch's functions.
+
+    place: a key of PLACES.
+    """
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
     keys = torch.from_numpy(forward(SHAPE, weights, TOKENS).blocks[layer].keys)
     name = f"h.{layer}.attn"
@@ -80,7 +84,10 @@ def branch(weights, layer, place, permutation):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_shuffled_weights_are_shuffled_axes(place):
-    """Shuffled weights give shuffled activations, also for a permutation that is not its own inverse."""
+    """`shuffled` weights have the same effect as permuted activations.
+
+    This is true also for a permutation that is not its own inverse.
+    """
     weights = model()
     turned = np.random.default_rng(5).permutation(SHAPE.width)
     for permutation in (*(kind(32, 4, np.random.default_rng(2)) for kind in SHUFFLES.values()), turned):
@@ -113,7 +120,7 @@ def test_within_heads_values_and_results_are_shuffled_alike(kind):
 
 
 def test_harm_is_that_of_the_whole_model():
-    """`harm`, which computes the first layer only once, equals the effect in the whole model."""
+    """`harm`, which reuses the layers before the changed one, gives the same as computing the whole model."""
     weights, (permutation,) = model(), drawn(across, 1)
     before = forward(SHAPE, weights, TOKENS).logits
     for layer in range(SHAPE.layers):
@@ -146,8 +153,9 @@ def test_a_model_with_its_axes_renumbered_is_the_same_model():
 
 
 def test_training_does_not_know_the_numbers_of_the_axes(monkeypatch):
-    """Training from renumbered weights gives the renumbered result. So no axis is tied to a head
-    beforehand.
+    """Models trained from the original and from the renumbered weights give the same logits.
+
+    So before the training, no axis of the stream belongs to a particular head.
     """
     text, permutation = "abc def gh ab cad bed fad " * 4, np.random.default_rng(6).permutation(SHAPE.width)
     start = {name: w.astype(float) for name, w in initial(SHAPE, 0).items()}

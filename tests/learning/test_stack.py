@@ -1,4 +1,4 @@
-"""Blocks in a row: against PyTorch's functions, and properties of a norm that hold for all weights."""
+"""Blocks in a row: a comparison with PyTorch's functions, and effects of the norm, for random weights."""
 
 import numpy as np
 import pytest
@@ -28,8 +28,9 @@ def test_other_codes_block():
 
 @pytest.mark.parametrize("kind", ["rms_norm", "layer_norm"])
 def test_a_branch_in_a_norm_does_not_see_the_size(kind):
-    """With a norm, a stream ten times as large gets the same additions, up to ε; without a norm it does
-    not.
+    """With a norm, attention adds the same to a stream and to ten times the stream, except for ε.
+
+    Without a norm it does not.
     """
     (own,), x = stack.drawn(8, 1, 5, seed=4)
     own = own | {"second": 0 * own["second"]}  # attention alone reads the stream as it came

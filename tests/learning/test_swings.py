@@ -35,7 +35,7 @@ def test_without_a_change_nothing_turns():
 
 
 def test_a_fold_that_passes_a_point_turns_that_point_alone():
-    """A shift past the origin turns exactly the points between its two positions."""
+    """If a change of a shift moves one of three points past the origin, only this point turns far."""
     x = np.array([[-1.0, 0.01, 0], [0.0, 0.01, 0], [1.0, 0.01, 0]])
     before, after = weights(0, 0), weights(0, 0)
     before[9], after[9] = -0.5, 0.5

@@ -178,7 +178,10 @@ def test_adam_is_that_of_torch():
 
 
 def test_a_falling_rate_ends_at_0():
-    """A falling learning rate ends at 0: of two steps, the first has the whole rate, the second half."""
+    """A falling learning rate falls linearly, and would be 0 after the last step.
+
+    So of two steps, the first has the whole rate, and the second has half of it.
+    """
     held, fell = (
         trained(NETWORK, SPIRAL, seeds=2, steps=2, falling=falling).weights for falling in (False, True)
     )

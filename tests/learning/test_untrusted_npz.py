@@ -1,5 +1,6 @@
-"""Files that claim, unpack to, or contain more than a film can have are refused before they cost memory or
-time.
+"""Files that are larger than a film can be are refused before they cost memory or time.
+
+The excess can be in what a file claims, in what it unpacks to, or in the number of things that it contains.
 """
 
 import io
@@ -37,7 +38,7 @@ def unpacked(text, encoding="utf-8"):
 
 
 def archive_of(**changes):
-    """A compressed archive, otherwise like `archive`."""
+    """The archive that `archive` makes with the same changes, but compressed."""
     with zipfile.ZipFile(io.BytesIO(archive(**changes))) as plain:
         return packed({info.filename: plain.read(info) for info in plain.infolist()})
 

@@ -1,4 +1,4 @@
-"""The shipped data about trained models, made again from the packages that are installed."""
+"""The shipped data about trained models agree with data made again from the installed models."""
 
 from importlib.util import find_spec
 
@@ -40,7 +40,10 @@ def test_the_atlas_is_what_its_models_see(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lost_keys_are_copies(name):
-    """The unselectable keys of the first norm are those that have a duplicate; of distinct keys none is."""
+    """As many keys of the first norm are unselectable as have a duplicate.
+
+    If each key is kept only once, all are selectable.
+    """
     skip_without(name)
     x = recording(name).norms[0].x.astype(float)
     keys = x[np.linspace(0, len(x) - 1, MAX_SAMPLED_KEYS).astype(int)]

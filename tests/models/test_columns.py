@@ -35,7 +35,11 @@ def minilm():
 
 
 def before(parts, path):
-    """The summands of a norm's input in a post-LN model: the previous norm's output, and later additions."""
+    """The entries of `parts` that add up to the input of the norm at `path`, in a post-LN model.
+
+    These are the output of the previous norm, if there is one, and all outputs after it and before this norm.
+    parts: the result of `written`.
+    """
     names = list(parts)
     k = names.index(path)
     last = max((j for j in range(k) if parts[names[j]][0] == "norm"), default=0)

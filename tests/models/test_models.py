@@ -143,7 +143,10 @@ print(peak[0] - start)
 
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory is read from /proc")
 def test_a_model_in_shards_takes_less_memory_than_its_weights(tmp_path):
-    """Weights are mapped from files, so the system can drop them: only memory that it cannot drop counts."""
+    """Converting a model in shards needs less memory than the model's weights.
+
+    Only memory that the system cannot drop counts. It can drop weights, because they are mapped from files.
+    """
     torch.manual_seed(0)
     sizes = checkpoints.MODELS["GPT-2"][1] | {"n_embd": 768, "n_layer": 24, "n_head": 12}
     made = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes))

@@ -34,10 +34,11 @@ MODELS = {
 
 @pytest.fixture(scope="session")
 def timm():
-    """timm beside a CPU build of PyTorch, for which PyPI has no torchvision on Linux.
+    """The package timm, also if PyTorch is a CPU build on Linux, for which PyPI has no torchvision.
 
-    The library of operators in PyPI's torchvision needs CUDA. timm's models use none of these operators, but
-    to be imported torchvision registers shapes for two of them, so they are declared here.
+    timm imports torchvision. The library with the operators of PyPI's torchvision needs CUDA. timm's models
+    use none of these operators, but the import of torchvision registers shapes for two of them. So these two
+    are declared here.
     """
     for name in ("nms", "qnms"):
         torch.library.define(

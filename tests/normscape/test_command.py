@@ -20,7 +20,7 @@ COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "mod
 
 
 def ended(capsys, *arguments):
-    """The output of a command, and its exit code."""
+    """Run a command that exits; return its output and errors as one text, and its exit code."""
     with pytest.raises(SystemExit) as end:
         app.main(list(arguments))
     said = capsys.readouterr()
@@ -74,7 +74,10 @@ def test_the_help_of_a_command_explains_each_option_and_has_an_example(capsys, m
     ids=" ".join,
 )
 def test_an_empty_path_is_not_the_current_folder(capsys, monkeypatch, tmp_path, arguments):
-    """A shell variable without a value would write a whole site into the current folder."""
+    """An empty path is refused.
+
+    Otherwise a shell variable without a value would write a whole site into the current folder.
+    """
     monkeypatch.chdir(tmp_path)
     said, code = ended(capsys, *arguments)
     assert code == 2 and said.endswith(": it is empty\n") and not list(tmp_path.iterdir())
@@ -132,7 +135,7 @@ def test_a_shared_folder_whose_writing_was_interrupted_is_written_again(tmp_path
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_export_that_fails_leaves_the_older_file(tmp_path, capsys, monkeypatch, error):
-    """Ctrl+C, or a full disk, while the file is written."""
+    """If Ctrl+C or a full disk stops the writing, the folder still has the old file, and nothing else."""
     out = tmp_path / "a.svg"
     out.write_text("older")
 

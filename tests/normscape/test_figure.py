@@ -1,5 +1,6 @@
-"""The widget in Python: its traits, what it makes and refuses, its picture. For the browser's part see
-tests/browser.
+"""The widget in Python: its traits, what it makes and refuses, and its picture.
+
+Tests of the widget in a browser are in tests/browser.
 """
 
 import gzip
@@ -154,7 +155,10 @@ def test_what_record_yields_can_be_shown_and_kept():
 
 
 def test_what_a_page_tells_comes_in_at_once(fig):
-    """A message from the page with choices and values changes all traits at once, as ipywidgets does it."""
+    """A message from the page that has choices, parameters and progress changes all these traits.
+
+    The test calls `set_state`, as ipywidgets does when such a message arrives.
+    """
     heard = []
     fig.observe(lambda change: heard.append(change.name))
     state = {"choices": {**fig.choices, "d": "2"}, "params": {"mean": 0.3, "eps": 0.1}, "progress": 2.5}

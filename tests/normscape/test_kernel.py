@@ -18,7 +18,7 @@ def kernel() -> Iterator[BlockingKernelClient]:
 
 
 def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
-    """Run a cell; the targets of the comms that it opens in the front end."""
+    """Run a cell; return the target names of the comms (message channels) that it opens in the front end."""
     opened: list[str] = []
 
     def hear(message):
@@ -31,7 +31,10 @@ def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
 
 
 def test_a_figure_opens_comms_for_widgets_only(kernel):
-    """A front end without Dash's extension warns about the comm that `import dash` opens."""
+    """`import normscape` opens no comm, and a figure opens only those of widgets.
+
+    `import dash` alone opens one, about which a front end without Dash's extension warns.
+    """
     assert comm_targets(kernel, "import normscape; from normscape import Figure, own, record") == []
     assert set(comm_targets(kernel, "figure = Figure('fold')")) == {"jupyter.widget"}
 

@@ -40,7 +40,10 @@ TEXT_CHECKS = tuple(
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of what these tests change in the checkout; `films` and `node_modules` are links into it."""
+    """The path of a copy of the checkout, which a test may change.
+
+    The copy has only what is needed; its `films` and `node_modules` are links to the folders of the checkout.
+    """
     for name in ROOMS:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
@@ -53,7 +56,10 @@ def copy(tmp_path):
 
 
 def run(root, *command):
-    """Run `python -m` with a command in a copy; return its output and errors as one text, and its success."""
+    """Run `python -m` with a command in the folder `root`.
+
+    Returns its output and errors as one text, and whether its exit code was 0.
+    """
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=root, env=own, capture_output=True, text=True, timeout=PATIENCE
@@ -66,7 +72,7 @@ def checked(root, *more):
 
 
 def changed(root):
-    """The files of a copy that differ from the checkout, or are new."""
+    """The files of the copy at `root` that differ from the checkout, or are not in it, as a set of paths."""
     every = [path for name in ROOMS if (root / name).is_dir() for path in (root / name).rglob("*")]
     files = [path.relative_to(root) for path in every if path.is_file() and path.suffix != ".pyc"]
     return {

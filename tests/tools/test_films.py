@@ -1,4 +1,7 @@
-"""The contents of films/ agree with NumPy's results; and the command that made them still makes the same."""
+"""The contents of films/ agree with NumPy's results.
+
+One short training and one count of sheets are also made again, by the code that made films/.
+"""
 
 from itertools import product
 

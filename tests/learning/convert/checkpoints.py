@@ -1,4 +1,4 @@
-"""Checkpoints of models made from configurations, with a tokenizer, in folders like a reader's."""
+"""Small models with random weights, each saved with a tokenizer in a folder, as `save_pretrained` does."""
 
 import json
 import re
@@ -65,7 +65,7 @@ MODELS = {
 
 
 def model(name, seed=0, **more):
-    """The model `name` of MODELS, with noise added to all parameters. more: entries of its configuration."""
+    """The model `name` of MODELS, with noise added to all parameters. more: changed entries of its config."""
     import torch
     import transformers
 

@@ -1,4 +1,7 @@
-"""Which modules write a norm's input, compared with hooks on the modules that are known to write it."""
+"""`contributions` finds the modules that write to a norm's input, and how much each of them writes.
+
+The results are compared with the outputs of these modules, which hooks record.
+"""
 
 import numpy as np
 import pytest
@@ -85,7 +88,7 @@ def test_heads_and_what_is_no_sum_have_no_sources():
 
 
 class Images(nn.Module):
-    """One norm over channels and pixels together, and one of a sum of embeddings that require gradients."""
+    """A model with two norms: one over channels and pixels together, and one of a sum of embeddings."""
 
     def __init__(self):
         super().__init__()

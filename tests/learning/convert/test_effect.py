@@ -1,4 +1,7 @@
-"""The effect of a norm's centring, compared with a model that has another norm in its place."""
+"""The measured effect of a norm's centring is that of replacing the norm in the model by another one.
+
+The other norm does not centre if the first does, and centres if the first does not.
+"""
 
 from dataclasses import astuple, replace
 
@@ -109,7 +112,10 @@ def test_a_model_without_a_head_has_its_vectors_alone():
 
 
 def test_a_call_of_a_module_that_is_called_more_than_once():
-    """Each of ALBERT's calls of its single layer is changed separately."""
+    """The effect can be measured for a single call of a norm, such as `path#2` for the second call.
+
+    ALBERT calls its only layer twice. The effect of a third call, which does not happen, is 0.
+    """
     model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
     path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"
     both, first, second = (
@@ -143,9 +149,7 @@ NORMS = {
 
 @pytest.mark.parametrize(("module", "shape", "groups"), NORMS.values(), ids=NORMS)
 def test_centring_makes_no_difference_where_the_mean_is_zero(module, shape, groups):
-    """Toggling the centring changes the output exactly if the mean is not 0, for each kind and layout of
-    norm.
-    """
+    """Leaving out or adding the centring changes a norm's output unless the mean of its input is 0."""
     module, x = shaken(module.double()), some(*shape, dtype=torch.float64)
     found = recognised(module, [""])[""]
     blocks = found.vectors(x).unflatten(-1, (groups, -1))

@@ -23,7 +23,10 @@ def single_precision(double_precision):
 
 
 class Blocks(nn.Module):
-    """Parts of a pre-LN network with two blocks and a head; its output is `run(network, embedded tokens)`."""
+    """Parts of a pre-LN network with two blocks and a head.
+
+    run: a function of the network and the embedded tokens that returns the network's output.
+    """
 
     def __init__(self, run):
         super().__init__()
@@ -90,7 +93,10 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """Norms of an untrained BERT fold, because γ = 1 and β = 0, except its head's, which follows a GELU."""
+    """In a BERT whose norms have γ = 1 and β = 0, all norms fold but the one in the head.
+
+    The norm in the head does not fold, because its input is the output of a GELU.
+    """
     model, inputs = small_model("BERT", scattered=0)
     found = plan(model, **inputs)
     *encoder, head = (norm.centring for norm in found.norms)
@@ -312,7 +318,7 @@ def test_a_tensor_converts_alone_from_originals():
 
 
 def tied_pair():
-    """Two Linears that share one weight tensor, and for each parameter the first name of its tensor."""
+    """Two Linears that share one weight tensor, and {name of a parameter: first name of its tensor}."""
     pair = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     pair[1].weight = pair[0].weight
     return pair, {"0.weight": "0.weight", "1.weight": "0.weight", "0.bias": "0.bias", "1.bias": "1.bias"}

@@ -58,7 +58,11 @@ def test_a_reshape_that_cuts_the_rows_has_no_groups():
 
 
 def call(op, x, *args):
-    """A traced call of an ATen operator (`call`), its input (`source`) and its output tensors (`made`)."""
+    """Call an ATen operator for x.
+
+    Returns an object with the call as `trace` records it (`call`), the recorded input (`source`), and the
+    list of output tensors (`made`).
+    """
     made = getattr(torch.ops.aten, op)(x, *args)
     made = [made] if torch.is_tensor(made) else list(made)
     found = Call(op, "", (Value(tuple(x.shape)), *args))
@@ -109,8 +113,8 @@ def test_a_slice_is_centred_by_centring_its_source(cut, axis, narrow):
 class Heads(nn.Module):
     """Queries, keys and values from one Linear; queries and keys are normalised in each head.
 
-    cut: a function of the Linear's output that returns these three. change: a function of the queries and of
-    the Linear's output that returns the queries to normalise.
+    cut: a function of the Linear's output that returns queries, keys and values. change: a function of the
+    queries and of the Linear's output that returns the queries to normalise.
     """
 
     def __init__(self, cut, change):

@@ -20,8 +20,8 @@ def single_precision(double_precision):
 def saved(name, folder, head=None, **entries):
     """Save a model in a new folder, and return the folder.
 
-    head: a function of the saved weights that returns an output matrix to add to the file. entries: those of
-    the configuration that change; None removes one.
+    name: a model of MODELS. head: a function of the saved weights that returns an output matrix to add to the
+    file. entries: new values of entries of the configuration; None removes an entry.
     """
     folder.mkdir()
     save(model(name), folder)

@@ -1,4 +1,8 @@
-"""For models of `transformers`, each verdict agrees with what folding does, for yes and for no."""
+"""In models of `transformers`, folding does for each norm what the verdict on the norm says.
+
+The folded model computes the same with and without the centring of the norms whose verdict is "yes". If the
+centring of any other norm is left out or added, the output changes.
+"""
 
 import copy
 

@@ -1,6 +1,6 @@
-"""A second measurement of how much each module writes to a norm's input, to test the recorder's.
+"""Measure how much each module writes to a norm's input, to test the numbers in a recording.
 
-It hooks the modules that are known to write in each architecture.
+For each architecture, hooks record the outputs of the modules that are known to write to the residual stream.
 """
 
 import numpy as np
@@ -21,9 +21,10 @@ WRITERS = {
 
 
 def written(model, writers, run):
-    """Call `run`, and return {path: (kind, output (rows, d))}, in calling order.
+    """Call `run()`, which runs the model; return {module path: (kind, output (rows, d))}.
 
-    writers: {end of a module's path: kind}; other modules are left out.
+    The order is that of the calls. writers: {end of a module's path: kind}, where a kind is a word such as
+    "attention"; other modules are left out.
     """
     found, handles = {}, []
     for path, module in model.named_modules():
@@ -47,7 +48,7 @@ def written(model, writers, run):
 
 
 def sums(parts, x):
-    """The shortest beginning of `parts` whose outputs add up to x; None if there is none."""
+    """The shortest beginning of `parts`, a result of `written`, whose outputs add up to x; else None."""
     whole = 0
     for k, (_, each) in enumerate(parts.values(), 1):
         whole = whole + each
@@ -57,7 +58,10 @@ def sums(parts, x):
 
 
 def agrees(norm, own, close):
-    """Assert that a norm's sources are its modules' shares in its input. own: kinds and outputs by path."""
+    """Assert that the sources recorded for a norm are the shares of the modules in its input.
+
+    own: the entries of `written` that add up to the input. close: the tolerance, relative and absolute.
+    """
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()
     top = (norm.x.astype(float) ** 2).sum(0).argmax()

@@ -90,8 +90,9 @@ MODELS = {
 
 
 def small_model(name, scattered=0.2):
-    """A model, and the inputs of one call. scattered: random numbers of this size are added to each
-    parameter.
+    """The model `name` of MODELS, and the inputs of one call, by argument name.
+
+    scattered: the standard deviation of the random numbers that are added to each parameter.
     """
     import transformers  # imported late, because it takes seconds and collecting tests does not need it
 

@@ -1,4 +1,4 @@
-"""A GPT-2 with a tokenizer and a text in a folder like a reader's, written without transformers."""
+"""Write a folder with a small GPT-2, its tokenizer and a text, without the package transformers."""
 
 import json
 import re

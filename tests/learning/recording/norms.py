@@ -1,4 +1,4 @@
-"""Example norms with vectors."""
+"""Make recorded norms with random parameters and vectors, and recordings of them."""
 
 import numpy as np
 

@@ -1,11 +1,11 @@
-"""Columns of a report computed in a second way, by PyTorch, from inputs that hooks on a model record."""
+"""Compute columns of a report in a second way, with PyTorch, from the inputs that hooks on a model record."""
 
 import pytest
 import torch
 
 
 def heard(model, run):
-    """Run a model; for each of its modules, by path, the input (rows, d) of its first call."""
+    """Call `run()`, which runs the model; return {module path: input (rows, d) of its first call}."""
     found, handles = {}, []
     for path, module in model.named_modules():
 
@@ -22,7 +22,10 @@ def heard(model, run):
 
 
 def agrees(norm, row, x, special):
-    """Assert that a row has the values that follow from inputs x (n, d). special: special token ids."""
+    """Assert that `row`, the row of a norm in a report, has the values that follow from its inputs x (n, d).
+
+    special: the ids of the special tokens.
+    """
     for column, want in columns(norm, x, special).items():
         close = (
             row[column] is None if want is None else row[column] == pytest.approx(want, rel=1e-5, abs=1e-5)
@@ -32,7 +35,11 @@ def agrees(norm, row, x, special):
 
 
 def columns(norm, x, special):
-    """The expected row of a report for a norm with inputs x (n, d), by column; None if no vector counts."""
+    """The expected values of a norm with inputs x (n, d) in a report: {column: value}.
+
+    A value is None if no vector counts for the column: for example, if none is massive. special: the ids of
+    the special tokens.
+    """
     gamma, beta = (torch.from_numpy(each.copy()).double() for each in (norm.gamma, norm.beta))
     size = x.norm(dim=1)
     middle = size.median() if len(x) % 2 else size.sort().values[len(x) // 2 - 1 : len(x) // 2 + 1].mean()
@@ -79,7 +86,7 @@ def columns(norm, x, special):
 
 
 def dimensions(norm, x):
-    """The text of `top_dimensions`."""
+    """The expected text in the column `top_dimensions`: the three coordinates of x with the most energy."""
     energy = x.square().sum(0) / x.square().sum()
     most = energy.topk(3)
     gains = [abs(float(norm.gamma[k])) for k in most.indices]

@@ -51,7 +51,10 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
 
 
 def divisors():
-    """The column `sigma` is the median divisor; with groups, a divisor is the root of the groups' mean σ²."""
+    """The column `sigma` is the median divisor.
+
+    With groups, the divisor of a vector is the root of the mean of its groups' σ².
+    """
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
     for kind, sigma in of.items():
@@ -132,7 +135,7 @@ def readers():
 
 
 def isotropic():
-    """The median angle by which centring turns isotropic vectors, in whole vectors and in groups."""
+    """`isotropic_angle` is the median angle by which centring turns isotropic vectors, also with groups."""
     assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
     assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)
     for d, groups in ((6, 1), (384, 1), (12, 3)):
@@ -201,7 +204,7 @@ def test_a_definition_is_what_is_computed(words):
 
 
 def test_without_gain_the_turn_is_the_angle_to_the_hyperplane():
-    """cos² of this angle is the share of energy that centring leaves."""
+    """Without gain, the column `turn` is the median angle of the vectors to the hyperplane, in degrees."""
     d = 8
     plain = norm(d=d, n=30, eps=0.0, gamma=np.ones(d, np.float32), beta=np.zeros(d, np.float32))
     found, x = row(plain), plain.x.astype(float)
@@ -262,7 +265,7 @@ def test_the_rank_is_that_of_the_singular_values():
 
 @pytest.mark.parametrize(("n", "d"), [(40, 3), (40, 6), (6, 20), (30, 28), (1, 4)])
 def test_lost_keys_are_averages_of_the_others(n, d):
-    """The number of lost keys is that of keys that are averages of others, by non-negative least squares."""
+    """`lost` counts the keys that are averages of others, which non-negative least squares finds here."""
     keys = np.random.default_rng(n).normal(size=(n, d))
     keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # keys with a copy are lost
     count = 0
@@ -307,7 +310,7 @@ def test_a_report_has_every_number_and_its_definition():
 
 
 def with_a_massive_one(n=200, d=16):
-    """A recording of two norms; the first vector of the first is long, in dimension 5."""
+    """A recording of two norms. The first vector of the first norm is massive: its coordinate 5 is 400."""
     x = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     x[0, 5] = 400
     return Recording([norm("a", n=n, d=d, x=x), norm("b", n=n, d=d)], "a model", {0: "The", 1: "cat"})
@@ -364,7 +367,7 @@ def test_the_text_explains_its_columns():
 
 
 def test_a_report_with_effects_leads_with_them():
-    """The largest effect comes first, whatever the angle; norms without a measurement come last."""
+    """The norms are sorted by effect, the largest first; norms without a measurement come last."""
     rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
     kl = {"a": 0.1, "b": 0.3, "d": 0.2}
     found = with_effects(rows, {path: Effect(kl=value, loss=nan, change=0.5) for path, value in kl.items()})

@@ -33,7 +33,7 @@ def with_massive(kind="layer_norm", n=60, d=16):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_divisor_is_what_gradients_are_multiplied_by(kind):
-    """The largest singular value of the layer's Jacobian is 1/√(σ² + ε), without gain."""
+    """For gain 1, the columns `gradient…` agree with the largest singular values of the norm's Jacobians."""
     one = replace(with_massive(kind), gamma=np.ones(16, np.float32), beta=np.zeros(16, np.float32))
     found, inverse = row(one), []
     plain = {"layer_norm": torch.nn.functional.layer_norm, "rms_norm": torch.nn.functional.rms_norm}[kind]
@@ -118,7 +118,7 @@ def test_numbers_with_and_without_the_massive_vectors():
 
 
 def replace_x(one, k):
-    """The norm with its k-th vector alone."""
+    """A LayerNorm with the parameters of the norm `one`, and only the k-th of its vectors (from 0)."""
     return norm("one", n=1, d=one.d, x=one.x[k : k + 1], gamma=one.gamma, beta=one.beta, eps=one.eps)
 
 
@@ -178,7 +178,7 @@ GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}
 
 @pytest.mark.parametrize(("name", "sizes"), [("GPT2", GPT2), ("Llama", GATED), ("Bert", GATED)])
 def test_every_newer_column_of_a_model_is_computed_a_second_way(name, sizes):
-    """`measured` agrees with `second.py` in its columns, for the 5 norms of a model with massive vectors."""
+    """For a model with massive vectors, `measured` gives in each column of `second.py` the same value."""
     torch.set_default_dtype(torch.float32)
     torch.manual_seed(0)
     model = stranger(name, **sizes)

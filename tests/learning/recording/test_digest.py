@@ -1,4 +1,4 @@
-"""The at most seven coordinates that a digest keeps of each vector show the same as the whole vector."""
+"""A digest keeps at most seven coordinates of each vector, and gives the same picture as whole vectors."""
 
 from dataclasses import replace
 from math import sqrt

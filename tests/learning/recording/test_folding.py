@@ -1,4 +1,4 @@
-"""A recording stores the verdicts on folding that it was given, with reasons."""
+"""A recording stores the verdicts on folding from `record(…, verdicts=…)`, with the reasons."""
 
 import json
 from dataclasses import replace
@@ -85,7 +85,7 @@ def test_the_cache_of_a_generation_is_not_read_twice():
 
 
 def test_a_file_from_before_the_verdicts_had_reasons():
-    """Verdicts in older files, which have no reasons and were not always right, are ignored."""
+    """Verdicts in a file of the old format are ignored: they have no reasons, and were not always right."""
     model = stranger("GPT2", n_embd=32, n_layer=1, n_head=2, **SMALL)
     arrays, meta = from_safetensors(to_file(recorded(model, verdicts=centring)))
     about = json.loads(meta["about"])

@@ -96,9 +96,9 @@ def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
 
 
 class UnbiasedNet(nn.Module):
-    """A module with attributes named like norms, and with `other`; only `ln_f` is a norm of a known kind.
+    """A model in which only `ln_f` is a norm of a known kind.
 
-    `ln_1` and `other` divide by the unbiased standard deviation.
+    Other modules have names like norms. `ln_1` and `other` divide by the unbiased standard deviation.
     """
 
     class LN(nn.Module):
@@ -130,7 +130,10 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
 
 @pytest.mark.servers
 def test_gated_norms_of_transformers_are_named_with_the_reason():
-    """Gated norms multiply input (Mamba-2) or output (Qwen3-Next) by silu(gate); neither is recorded."""
+    """The gated norms of Mamba-2 and Qwen3-Next are not recorded, and the reason is given.
+
+    Mamba-2 multiplies the input of its norm by silu(gate), Qwen3-Next the output.
+    """
     import transformers
 
     small = {"vocab_size": 64, "hidden_size": 16}
@@ -182,7 +185,7 @@ def test_a_cache_that_cannot_count_its_tokens_breaks_nothing():
 
 
 class Holder:
-    """An object with a tensor that `copy.deepcopy` refuses, because it is computed from another."""
+    """An object that `copy.deepcopy` refuses, because its tensor is computed from another tensor."""
 
     def __init__(self):
         self.x = 2 * torch.ones(3, D, requires_grad=True)

@@ -116,7 +116,10 @@ def test_a_folder_without_a_tokenizer(name, sizes, tmp_path):
 
 @pytest.mark.parametrize("kind", ["strange", "trocr"])  # transformers knows only the second
 def test_code_that_comes_with_a_model_is_refused_without_a_question(monkeypatch, tmp_path, kind):
-    """In a terminal, transformers itself would ask whether to run the code, and would run it after a "y"."""
+    """A model whose configuration names code of its own is refused.
+
+    In a terminal, transformers itself would ask whether to run the code, and would run it after a "y".
+    """
     own = {"model_type": kind, "auto_map": {"AutoConfig": "code.Config", "AutoModel": "code.Model"}}
     (tmp_path / "config.json").write_text(json.dumps(own))
     (tmp_path / "code.py").write_text("raise SystemExit")
@@ -183,7 +186,7 @@ def test_a_gguf_file_is_a_model(tmp_path):
 
 
 def test_weights_of_a_folder_without_safetensors_are_read_and_nothing_in_them_runs(tmp_path):
-    """Older folders have a pickle file, from which only tensors are read."""
+    """Tensors are read from the pickle file `pytorch_model.bin`; a file that would run code is refused."""
     gpt2.save(tmp_path)
     own = stranger("GPT2", n_embd=gpt2.WIDE, n_layer=2, n_head=2, n_positions=64, vocab_size=64)
     (tmp_path / "model.safetensors").unlink()

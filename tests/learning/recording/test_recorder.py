@@ -22,7 +22,7 @@ def single_precision(double_precision):
 
 
 class OnePlus(nn.Module):
-    """Gemma's RMSNorm: gain 1 + γ, and another name for ε."""
+    """Gemma's RMSNorm, whose gain is 1 + `weight`; but the attribute for ε is called `variance_epsilon`."""
 
     def __init__(self, d):
         super().__init__()
@@ -89,7 +89,10 @@ class LayerScale(nn.Module):
 
 
 class HeadsNorm(OnePlus):
-    """Cohere's and Chameleon's query norm: each head separately, with its own gains."""
+    """The query norm of Cohere and Chameleon, which normalises each head separately, with its own gains.
+
+    centres: whether it subtracts the mean. shape: that of the gains.
+    """
 
     def __init__(self, centres, *shape):
         super().__init__(shape)

@@ -30,14 +30,18 @@ def refused(data):
 
 
 def changed(arrays=None, gone=(), **about):
-    """The bytes of a recording's file with some arrays changed or gone, or with other metadata."""
+    """The bytes of DATA, a recording's file, after changes.
+
+    arrays: {name: array} to replace or add. gone: names of arrays to remove. about: fields of the
+    metadata to replace.
+    """
     own, meta = from_safetensors(DATA)
     meta["about"] = json.dumps(json.loads(meta["about"]) | about)
     return to_safetensors({k: v for k, v in {**own, **(arrays or {})}.items() if k not in gone}, meta)
 
 
 def said(k=0, **parts):
-    """The metadata of all norms, with some fields of norm k changed."""
+    """The metadata of all norms of DATA. parts: new values of fields of norm k."""
     norms = json.loads(from_safetensors(DATA)[1]["about"])["norms"]
     norms[k] |= parts
     return norms

@@ -1,4 +1,4 @@
-"""Third-party models from their configurations: the recorded norms reproduce their outputs."""
+"""In third-party models with random weights, the recorded norms compute the outputs of the models' norms."""
 
 from collections import Counter
 
@@ -72,7 +72,7 @@ def test_every_norm_of_a_model(title):
 
 
 def test_the_shipped_language_model_in_their_gpt2():
-    """Our weights have GPT-2's names; transformers' norms get the same inputs as ours."""
+    """With our model's weights, the norms of transformers' GPT-2 get the same inputs as in our code."""
     shape, weights = shipped.read("language.safetensors", from_file)
     sizes = {"n_embd": shape.width, "n_layer": shape.layers, "n_head": 1, "n_positions": shape.window}
     model = stranger("GPT2", **{**SMALL, **sizes, "vocab_size": 87})
@@ -96,7 +96,7 @@ def test_the_shipped_language_model_in_their_gpt2():
 @pytest.mark.parametrize("title", ["GPT-2", "Llama", "T5"])
 @pytest.mark.parametrize("how", ["generate", "cache", "mask"])
 def test_tokens_after_a_cache_continue_its_positions(title, how):
-    """With a key–value cache, a model gets one token at a time; its recorded position continues the count."""
+    """With a key–value cache, the recorded position of a token counts the tokens in the cache too."""
     name, sizes, _, _ = MODELS[title]
     model = stranger(name, HEAD[title], **sizes)
     prompt, one = IDS[:2, :5], {}
@@ -141,8 +141,9 @@ OTHERS = {
 
 @pytest.mark.parametrize(("name", "sizes", "kinds"), OTHERS.values(), ids=OTHERS)
 def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
-    """All norms are recorded, or named with a reason: BiT's GroupNorms act on positions, or have an
-    activation.
+    """All norms are recorded, except those of BiT, which are listed with a reason.
+
+    BiT's GroupNorms act on positions, or have an activation.
     """
     model = stranger(name, **sizes)
     given = {"pixel_values": torch.randn(2, 3, 32, 32)} if sizes.get("num_channels") else {"input_ids": IDS}
@@ -156,7 +157,7 @@ def test_norms_that_are_called_or_shaped_otherwise(name, sizes, kinds):
 
 
 class Last(nn.Module):
-    """A model of tokens or images, with its output reshaped to (…, 4).
+    """A model of tokens or images, with its output reshaped to (rows, 4).
 
     The test adds a LayerNorm of four numbers, so that there is always a norm to record.
     """
