@@ -185,9 +185,10 @@ def reading(browser, watch, *, first=False, **options):
 class Reader:
     """A browser context that tests share one after another, so that nothing is fetched or compiled twice.
 
-    A tab that stays open keeps Chromium's process alive. Between tests, `forget` closes the other pages, and
-    clears cookies and local storage. It does not close the pages in `kept`, which one test hands to the next:
-    one for tests that are marked `pixels`, and one for the others.
+    One tab stays open until the end, which keeps Chromium's process alive. `kept` has at most two more pages
+    that one test hands to the next: one for tests that are marked `pixels`, and one for tests that are not.
+    Between tests, `forget` closes all pages except these, clears cookies and local storage, and marks all
+    scenes as visited.
     """
 
     def __init__(self, browser, server):
@@ -268,7 +269,7 @@ def page(new_page):
 
 @pytest.fixture
 def window():
-    """The size that a kept page gets, with the light colour scheme; None: as the last test left it."""
+    """The window size of the page `kept`; it also gets the light colour scheme. None: both stay unchanged."""
     return VIEWPORT
 
 
@@ -276,8 +277,9 @@ def window():
 def kept(reader, window, draws, request):
     """A page that one test hands to the next: `visit` puts a new player into it, without loading the page.
 
-    Only for tests that do what readers can do. The page is closed if a test fails, makes it report errors
-    (late ones would fail the next test), or leaves more than a scene: a dialog, a chosen theme, another page.
+    Only for tests that do what readers can do. The page is closed, and not handed on, in three cases: the
+    test fails; the page has reported an error, because a late one would fail the next test; or the test
+    leaves more than a scene, such as a dialog, a chosen theme, or another page.
     """
     page = reader.kept.pop(draws, None)
     if page:

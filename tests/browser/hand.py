@@ -99,7 +99,10 @@ def move(page, state, progress):
 
 
 def strange(page):
-    """Open the glossary, and clear the list of visited scenes."""
+    """Clear the list of visited scenes, so that the next scene opens as on a first visit.
+
+    The page is then at the glossary, which is no scene.
+    """
     page.goto("/words")
     page.evaluate("localStorage.visited = ''")
 
@@ -150,7 +153,7 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 
 def whole_state(scene, stop):
-    """The whole state of a stop of the tour, in the format of STATE.
+    """The whole state of a stop of the tour, as the JSON text that STATE gives for a player in this state.
 
     Values that the stop does not name are the scene's defaults.
     """
@@ -169,7 +172,10 @@ def whole(value):
 
 
 def walk(page, link, scene):
-    """Take a scene's tour to its end with right answers; each stop must settle in its state."""
+    """Take a scene's tour to its end, and answer all its questions correctly.
+
+    At each stop, wait until the figure is at rest in the state of the stop. link: where the tour is started.
+    """
     visit(page, link)
     page.get_by_role("link", name="Take the tour").click()
     stops = scene.text.tour
@@ -184,7 +190,10 @@ def walk(page, link, scene):
 
 
 def strays(page):
-    """The texts of gallery cards that do not show one picture, over 50 pixels wide and high, inside them."""
+    """The texts of the gallery cards that do not show their picture as they should.
+
+    Each card should show exactly one picture, inside the card, and over 50 pixels wide and high.
+    """
     page.wait_for_selector(".card", timeout=TIMEOUT_MS)
     return page.evaluate(
         """[...document.querySelectorAll(".card")].filter((card) => {

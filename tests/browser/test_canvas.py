@@ -103,9 +103,9 @@ def test_the_field_follows_the_resolution(new_page):
 
 @pytest.mark.pixels
 def test_what_is_held_in_motion_follows_the_window(page):
-    """If the window is resized while a figure is moving, the figure keeps the state of this moment.
+    """If the window is resized while a figure is moving, the figure still shows its present state.
 
-    In 3D, Plotly alone would draw the state before the motion.
+    In 3D, Plotly alone would show the state that the figure had before it moved.
     """
     resize(page, 1300, 800)
     visit(page, "/spiral?progress=0")

@@ -67,7 +67,8 @@ def served(app):
 def strange(heard):
     """A Dash application at a path prefix, with its own styles and Content-Security-Policy.
 
-    It has a button for each of TURNS. heard: a list to which the callbacks append what they receive.
+    For each entry of TURNS it has a button, which sets a property of a component. heard: a list; each time
+    that the scene `one` sends its properties, a callback appends them as a dictionary.
     """
     app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)
     app.index_string = app.index_string.replace("{%css%}", f"{{%css%}}<style>{THEIRS}</style>")
@@ -185,9 +186,10 @@ def slider(scene):
 
 
 def look(one, two):
-    """Check that the page's CSS for all elements, and its `--paper`, do not apply inside scenes.
+    """Check that the page's styles do not apply inside two scenes.
 
-    one, two: a scene with the theme "auto", which is dark as the page is, and one with the theme "light".
+    The page has styles for all elements, and a CSS variable `--paper` of its own. one: a scene with the theme
+    "auto", which must be dark, like the page. two: a scene with the theme "light", which must be light.
     """
     stage = one.locator(".stage")
     assert stage.is_visible() and stage.evaluate("e => getComputedStyle(e).letterSpacing") == "normal"

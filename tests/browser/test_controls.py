@@ -65,7 +65,10 @@ def test_letters_of_the_formula_are_sliders(page):
 
 
 def test_letters_of_the_formula_get_the_focus_in_the_order_of_the_formula(page):
-    """Also letters whose parameters stand in another order beside the figure; none for absent symbols."""
+    """The key Tab reaches the letters that are sliders in the order in which the formula has them.
+
+    Beside the figure, their parameters have another order. A symbol that the formula lacks has no letter.
+    """
     visit(page, "/layernorm?progress=1")
     letters = page.locator(".formula .symbol").all_text_contents()
     names = page.locator(".formula .letter").evaluate_all("(all) => all.map((each) => each.ariaLabel[0])")

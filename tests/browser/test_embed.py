@@ -228,9 +228,10 @@ WRONG_STATES = [
 
 
 def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
-    """The message shortens a very long value.
+    """If the host sends a state with a wrong value, the embed shows a message, and the figure stays as it is.
 
-    If the state has other choices, its parameters are checked against the recipe for these choices.
+    The message shortens a very long value. If the state has other choices than the figure, its parameters are
+    checked against the recipe for these choices.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -251,8 +252,8 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
 
-    It says that the picture is as it was, which is then no longer true. Later changes do not adopt the
-    refused state.
+    The message says that the picture is as it was. After a change this is no longer true. The other values of
+    the refused state are not applied later either.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -362,7 +363,7 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
 
 
 def test_the_embed_of_what_is_on_the_screen(kept, server):
-    """The embed code shows the present state; if the clipboard is not available, it is selected."""
+    """The embed code is for the present state; without a clipboard, the code is selected for copying."""
     page = kept
     visit(page, f"/layernorm?{SMALL_2D}")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
@@ -420,10 +421,10 @@ def test_a_film_of_the_progress(new_page, link, browser_has_h264):
 
 
 def test_a_film_that_is_broken_off_ends(new_page):
-    """A recording ends when the reader starts the loop, or when the figure is removed.
+    """The recording of a video ends when looping is switched on, or when the figure is removed.
 
-    Only the first of three recordings is saved. The second has recorded nothing, which a message says; the
-    figure of the third is removed.
+    The test makes three recordings. Only the first is saved. The second gets no data, and a message says so.
+    The third is broken off because its figure is removed.
     """
     page, saved = new_page(viewport=SMALL), []
     page.on("download", lambda download: saved.append(download))

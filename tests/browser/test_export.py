@@ -124,14 +124,17 @@ def quarter(image):
 
 
 async def both(slug, look):
-    """A scene's default state as PNG and as PDF."""
+    """A scene's default state as the bytes of a PNG, and of a PDF. look: a `Look`, the size of both."""
     scene = scenes()[slug]
     async with export.plate(scene, state_of(scene, {}, tour=False), look) as sheet:
         return await sheet.png(), await sheet.pdf()
 
 
 def exported(slug, out, *arguments):
-    """Export in this process, which has imported everything."""
+    """Run `normscape export` with these arguments; it writes the file `out`.
+
+    It runs in a thread of this process, because a new process would have to import everything first.
+    """
     in_thread(app.main, ["export", slug, "--out", str(out), *arguments])
 
 

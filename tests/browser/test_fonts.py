@@ -23,9 +23,10 @@ MARK = """(root) => {
 
 
 def drawn(page, root):
-    """The names of the typefaces in which all text inside an element is drawn, and the result of MARK.
+    """The set of the names of the typefaces in which all text inside an element is drawn, and a number.
 
-    root: a CSS selector, one word.
+    The number counts the different pairs of a character and a style in this text. root: a CSS selector that
+    consists of letters only, such as "body".
     """
     count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)

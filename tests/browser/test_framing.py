@@ -46,10 +46,11 @@ def page(kept):
 
 
 def ink(page, kept):
-    """Measure the pixels of some layers of the main figure. kept: the indices of these layers.
+    """Draw only some marks of the main figure, and measure their pixels.
 
-    Returns their size, and the distance of their middle from the panel's middle, both relative to the panel's
-    smaller side; and whether they stay away from the panel's edge.
+    kept: the indices of these marks in `layers` of the first view. Returns the larger of their width and
+    height; the distance of their middle from the panel's middle, across or down, whichever is larger (both as
+    shares of the panel's smaller side); and whether none of their pixels is within RIM of the panel's edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)
@@ -64,10 +65,11 @@ def ink(page, kept):
 
 
 def shares(page, scene):
-    """Measure the main figure as the scene opens, relative to its panel.
+    """Measure the main figure as the scene opens.
 
-    Returns the share of the sphere or circle (without one, of everything); the share of everything except
-    guides, and its distance from the centre; and whether it is complete.
+    Returns the size of the sphere or circle, as a share of the panel's smaller side. Then come the three
+    results of `ink` for all visible marks except guides, labels, `Support` and `SupportDisc`. Without a
+    sphere or circle, the first result is the size of all these marks.
     """
     state = state_of(scene, {})
     at = [
@@ -139,7 +141,10 @@ def test_names_never_meet_and_the_legend_is_short(page, slug):
 
 
 def test_the_legend_of_shears_map_has_one_row_on_a_small_desk(page):
-    """In the scene `shear` the map has little height there; a second row of its legend would take more."""
+    """In a window of 1024 × 768 pixels, the legend of the map in the scene `shear` has only one row.
+
+    The map has little height in this window, and a second row would leave it even less.
+    """
     page.set_viewport_size({"width": 1024, "height": 768})
     visit(page, "/shear")
     rest(page)

@@ -1,7 +1,7 @@
-"""Figures in other people's pages, as docs/embedding.md shows them: built with that site's tool, and opened.
+"""Figures in other people's pages, made with the tools that docs/embedding.md names, and then opened.
 
-Quarto is not built, because its package downloads the program from another host. Of its page the raw HTML
-block is opened, which Quarto passes through unchanged.
+Quarto does not run here, because its package downloads the program from another host. Instead, the test opens
+the raw HTML block that docs/embedding.md shows for Quarto. Quarto passes such a block through unchanged.
 """
 
 import re

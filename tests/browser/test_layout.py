@@ -74,7 +74,10 @@ NEAREST_LABELS = """async () => {
 
 
 def test_on_a_telephone_no_label_touches_a_ring(kept):
-    """No label overlaps a ring, although Plotly draws near points up to 2.5 times as large as far ones."""
+    """No label overlaps a point that is drawn as a ring.
+
+    In 3D, Plotly draws near points up to 2.5 times as large as far ones.
+    """
     resize(kept, TELEPHONE)
     visit(kept, "/heads")
     player(kept, "(p.pause(), p.reset())")
@@ -243,7 +246,10 @@ SERVED = f"""async (slugs) => {{
 
 
 def fits(share, size):
-    """Whether nothing scrolls in a frame of this size, and its main figure is legible. share: from SHARE."""
+    """Whether nothing scrolls in a frame of this size, and the main figure is at least LEAST pixels high.
+
+    share: the result of SHARE in this frame. size: width and height in pixels.
+    """
     tall, wide, hero = share
     return tall <= size[1] and wide <= size[0] and hero >= LEAST
 
@@ -337,7 +343,10 @@ def test_a_view_that_replaces_another_is_laid_out_as_on_a_page_that_opens_with_i
     ],
 )
 def test_axes_of_equal_scale_take_the_ranges_of_the_view_that_replaces_theirs(kept, link, choice, view):
-    """Plotly by itself keeps the first range if a later one is narrower."""
+    """After a new choice, both axes of a view with equal scales have the ranges of the new recipe.
+
+    Plotly by itself keeps the old range of an axis if the new one is narrower.
+    """
     page = kept
     visit(page, link)
     rest(page)

@@ -67,8 +67,8 @@ def lab(tmp_path_factory):
 def page(browser, lab, request):
     """Open the notebook in JupyterLab, and run all cells.
 
-    Yields the page, and a function that takes some words and returns all messages that contain them, of those
-    that the page has sent to the kernel.
+    Yields the page, and a function. The function takes some words, and returns all messages from the page to
+    the kernel that contain these words.
     """
     context, watch = browser.new_context(base_url=lab[0], viewport=VIEWPORT), Watch()
     watch.over(context, lab[0])

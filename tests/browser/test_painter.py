@@ -144,7 +144,7 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 def let_go(page, progress):
     """Release the figure at a progress, and wait until it has settled, that is, is drawn by the public path.
 
-    Labels that count coinciding points are left out, because they appear only at rest.
+    Labels that count coinciding points appear only at rest, so this figure is drawn without them.
     """
     player(page, UNCOUNTED)
     player(page, "p.pointerDown = false")
@@ -248,9 +248,10 @@ COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
 
 
 def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
-    """A count is visible in front of the surface that contains its points.
+    """Where points coincide, the label with their number is not hidden by a surface or a line.
 
-    In the other figure, it is beside the line that goes through its points.
+    In the first view, it is in front of the surface that contains the points. In the second view, it is
+    beside the line that goes through the points.
     """
     visit(page, "/fibre?progress=2")
     rest(page, COUNTED.format(0))
@@ -333,7 +334,10 @@ def test_what_moves_while_a_figure_settles_stays_on_the_screen(page, path):
 
 
 def test_letters_that_a_change_brings_in_are_as_large_as_those_of_a_new_figure(page):
-    """Plotly's own updates draw letters at half their size if they were not in the page before."""
+    """Letters that appear after a new choice are as large as in a page that opens with this choice.
+
+    Plotly's own updates draw letters at half their size if they were not in the page before.
+    """
     pictures = []
     for link, chosen in (("weights=trained", "{}"), ("weights=drawn", "{ weights: 'trained' }")):
         page.goto(f"/block?progress=0&follow=4&{link}")

@@ -41,7 +41,8 @@ def places(page):
 def token_and_place(page):
     """The pixel of a visible token that is far from the others, and the pixel to which it shall be dragged.
 
-    The second pixel is a sixth of a turn away, and nearer to the centre.
+    The second pixel is a sixth of a turn away around the centre of the circle or sphere, and 0.8 times as far
+    from this centre as the token.
     """
     at, centre = places(page)
     seen = np.flatnonzero(~np.isnan(at[:, 0]))
@@ -57,6 +58,7 @@ def off(page, pixel, query):
     """The distance in pixels between the selected token and the place `pixel`.
 
     With tokens on a circle, the distance is measured to the circle's point in the direction of `pixel`.
+    query: the query of the page's link; tokens are on a sphere if it contains "d=3".
     """
     at, centre = places(page)
     way, there = at[player(page, "p.followed")] - centre, pixel - centre

@@ -74,7 +74,7 @@ HELD_UP = """async (url, ...all) => {
 
 @pytest.fixture
 def window(window, draws):
-    """A small window for tests that draw everything."""
+    """The window size of a page: small for tests that are marked `pixels`, because these draw everything."""
     return SMALL if draws else window
 
 
@@ -388,7 +388,10 @@ def test_the_tour_leads_from_stop_to_stop(page):
 
 
 def test_back_and_forward_lead_from_stop_to_stop(page):
-    """The caption is always that of the figure; before the first stop, the tour is closed."""
+    """The browser's Back and Forward lead from stop to stop: caption and figure belong to the same stop.
+
+    Back from the first stop closes the tour.
+    """
     scene = scenes()["cone"]
     visit(page, "/cone")
     page.click(".head .on")
@@ -466,8 +469,8 @@ def test_a_stop_fixes_the_whole_state(page):
 def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
     """Values that the reader sets while the recipe of a stop is loading stay as the reader has set them.
 
-    They are set by a key, a typed number, a number that is not finished, and a slider that is still held. For
-    the last two, the new recipe waits.
+    They are set by a key, a typed number, a number that the reader is still typing, and a slider that the
+    reader still holds. The new recipe is shown only when the reader neither types nor holds a slider.
     """
     visit(page, f"/layernorm?{SMALL_2D}")
     with fetching(page, HELD_UP):

@@ -106,7 +106,10 @@ def test_on_a_wide_screen_a_table_stands_under_the_card_and_leaves_the_pictures_
 
 
 def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
-    """This is tested at the last stop of the scene “model”, whose text speaks of the table."""
+    """While a table stands beside the figure, pictures stay large, and controls inside their card.
+
+    The test shows the last stop of the scene `model`, whose text speaks of the table.
+    """
     stops = scenes()["model"].text.tour
     page.set_viewport_size({"width": 1024, "height": 768})
     present(page, f"/model?recording=trained&norm=9&progress=1&tour={len(stops)}")

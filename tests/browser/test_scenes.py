@@ -89,7 +89,11 @@ def together(hero, card, hidden):
 
 
 def apart(seen):
-    """A message that lists the stops of a tour, from 1, at which `together` is false; "" if none."""
+    """A message that lists the pictures of a tour for which `together` is false; "" if there are none.
+
+    seen: for each picture, the arguments of `together`. The pictures are numbered from 1. A stop with a
+    question has two pictures: before and after the answer.
+    """
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
     return "; ".join(told.format(*each) for each in cut)
@@ -187,7 +191,10 @@ def test_what_the_tour_chooses_is_drawn(opened, scene):
 
 
 def drag_v(page, angle, steps=12):
-    """Drag the tip of v around the origin, in the view from above, to the direction `angle` in degrees."""
+    """In the scene `fibre`, turn the arrow v to the direction `angle`, in degrees.
+
+    The pointer drags the arrow's tip around the origin, in the view from above, in `steps` moves.
+    """
     page.locator(".handle").scroll_into_view_if_needed()
     x, y = middle(page, ".handle")
     left, top = player(page, "p.panels[1].pixel(0, 0)")

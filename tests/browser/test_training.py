@@ -163,7 +163,11 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
 
 
 def test_a_choice_made_before_the_server_answers_is_no_part_of_the_training(page):
-    """The training has the choices of its order, and its result is shown with these."""
+    """A training keeps the choices with which it was ordered, even if the reader then makes another choice.
+
+    While the figure has the other choice, it shows no pictures of the training. The result of the training is
+    shown with the choices of the order.
+    """
     held = []
     visit(page, START)
     page.route(re.compile("/training$"), lambda route: held.append(route))
@@ -264,7 +268,10 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 
 def answered(route, status):
-    """Answer a request as a proxy whose server is down would do, or a network with a login page."""
+    """Answer a request with this status and an HTML page, in place of the server.
+
+    A proxy does so if its server is down, and a network does so if it first shows a login page.
+    """
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
 
@@ -293,7 +300,10 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
 
 
 def left(page, queue, leave):
-    """Leave a page that trains, and check that its training leaves the queue and its worker stops."""
+    """Leave a page that trains, and check that its training leaves the queue and its worker stops.
+
+    leave: a function without arguments that makes the page leave.
+    """
     visit(page, LONG)
     with page.expect_request(TICKET) as asked:
         order(page, steps=STEPS)

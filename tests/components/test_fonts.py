@@ -67,8 +67,9 @@ def test_letters_of_formulas_are_slanted():
 
 
 def test_there_are_four_and_none_in_two_places(faces):
-    """There are four fonts in separate files: if two shared a file, Chromium would know the characters of one
-    only.
+    """There are four fonts, in four files.
+
+    If two fonts shared a file, Chromium would know the characters of only one of them.
     """
     assert faces.keys() == {"text", "italic", "signs", "mathematics"}
     assert sorted(faces) == sorted(file for _, file, _ in fonts.FACES)

@@ -1,4 +1,4 @@
-"""Cards of the gallery: the main figure fills its frame, and the animation shows no mark twice at a time."""
+"""Cards of the gallery: the main figure fills the card, and no frame of the animation shows a mark twice."""
 
 import re
 from xml.etree import ElementTree

@@ -24,8 +24,9 @@ def counts(recipe, view, progress):
 def test_who_stands_behind_another_is_not_with_it():
     """Points that hide each other in a projection, but do not coincide in space, are not counted together.
 
-    The view from above counts points that coincide in the plane: 16 places at stage 1, and 2 at stage 2. In
-    the view `space`, the 16 points without a direction are a third place.
+    In the scene `fibre`, the view `above` has 16 places with 16 points each at stage 1, and 2 places with 128
+    points each at stage 2. At stage 2, the view `space` has a third place, with the 16 points that LayerNorm
+    sends to 0.
     """
     recipe = recipe_of(scenes()["fibre"])
     assert counts(recipe, "above", 0) == []

@@ -159,8 +159,10 @@ EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 
 @EVERY
 def test_a_view_stays_in_its_box_and_a_flat_one_on_its_axes(scene):
-    """A nested svg clips its contents, so a curve that leaves its axes does not reach the neighbouring
-    view.
+    """Each view is a nested svg element inside the view's box.
+
+    In a 2D view the element is BLEED_PX larger than the axes on each side. It clips its contents, so a curve
+    that leaves the axes does not reach the neighbouring view.
     """
     state, found = panels(scene)
     for (view, panel), (left, top, wide, high) in zip(found, boxes(state.recipe.views), strict=True):
@@ -200,8 +202,10 @@ def test_no_two_labels_stand_in_one_place(scene):
 
 @pytest.mark.parametrize("slug", ["spiral", "labels"])
 def test_a_field_has_the_networks_colours_and_no_seams(slug):
-    """A field has no seams: cells have whole coordinates without antialiasing, and the area of each shade
-    includes those of all higher shades, which are painted on it.
+    """Each cell of a field has the shade that belongs to its value, and there are no seams between cells.
+
+    There are no seams because cells have whole coordinates and are not antialiased, and because the area of
+    each shade also includes the areas of all higher shades, which are painted over it.
     """
     state, found = panels(scenes()[slug])
     view, panel = next(each for each in found if each[0].name == "field")
@@ -247,8 +251,8 @@ def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
 def bent(*, most):
     """Draw a sheet of 9 × 9 points that is folded in half: the half with low values is behind.
 
-    most: the largest number of points that is drawn. Returns, for each path in the order of drawing, its
-    shade (0 to 4) and the number of its pieces.
+    most: the largest number of points of a sheet that is drawn. Returns, for each path in the order of
+    drawing, its shade (0 to 4) and the number of its closed outlines.
     """
     y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
     points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)

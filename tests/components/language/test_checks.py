@@ -59,7 +59,7 @@ N = len(X.points)
 
 
 def with_mark(mark, d=3):
-    """A function that returns the small recipe with one more mark. d: its dimension, 2 or 3."""
+    """A function that returns the small recipe with one more mark. d: the recipe's dimension, 2 or 3."""
     small = recipe(d)
     [view] = small.views
     return lambda: replace(small, views=(replace(view, layers=(*view.layers, mark)),))
@@ -111,7 +111,7 @@ def replaying(clock=PARAMETER.name, **parts):
 
 
 def relocating(slots):
-    """A function that returns a recipe with a clock and a mark whose points can be relocated (`Relocate`)."""
+    """A function that returns a recipe with a clock and a mark whose hand is `Relocate(slots)`."""
     small = with_mark(Points("x", "input", SHOW, hand=Relocate(slots)))
     return lambda: replace(small(), clock=PARAMETER.name)
 

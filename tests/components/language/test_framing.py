@@ -219,7 +219,7 @@ def test_guides_decide_nothing_and_are_shortened(kind):
 def test_a_stage_that_does_not_show_the_origin_shortens_no_guide():
     """A guide is shortened to fit into the region of each stage, except where the region lacks the origin.
 
-    There all labels would be shortened to the origin.
+    Guides are shortened towards the origin. If the region lacks it, this would put all labels at the origin.
     """
     names = replace(cloud(5 * np.eye(3), name="n"), labels=["x", "y", "z"])
     mark, small = Labels("n", "axis", rows(np.eye(3)), guide=True), X - X.mean(0)
@@ -297,8 +297,10 @@ def test_one_point_and_tiny_and_huge_clouds_have_a_picture(points):
 
 @pytest.mark.parametrize("slug", [slug for slug in scenes() if slug != "activation"])  # that is a graph
 def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
-    """All content is inside the panel and centred. A sphere or circle takes at least the share LARGE of the
-    panel's side, or else all content together at least FILLED.
+    """When a scene opens, all content of its first view is inside the panel and centred.
+
+    A sphere or circle takes at least the share LARGE of the panel's side, or all content together takes at
+    least the share FILLED.
     """
     state = state_of(scenes()[slug], {})
     view, progress = state.recipe.views[0].at(state.progress), state.progress

@@ -1,4 +1,7 @@
-"""A new mark or readout needs only a class: what it shows, how it affects the axes, what it requires."""
+"""In Python, a new mark or readout needs only a class.
+
+The class also says how a mark affects the ranges of the axes. Its method `check` refuses wrong fields.
+"""
 
 from dataclasses import dataclass, replace
 

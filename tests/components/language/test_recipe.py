@@ -162,8 +162,9 @@ def test_best_threshold(values, classes, want):
 
 
 def test_a_recipe_is_plain_data_until_it_is_finished():
-    """Making a recipe runs neither checks nor framing; `finished` returns another recipe, and leaves its
-    argument unchanged.
+    """Making a recipe neither checks it nor computes ranges of axes.
+
+    `finished` does both. It returns another recipe, and leaves its argument unchanged.
     """
     points, show = Cloud("x", np.array([[0.0, 1.0], [2.0, 3.0]])), rows(np.eye(2))
     views = (View("v", "", (Points("x", "input", show),), dims=2),)

@@ -141,7 +141,11 @@ def test_choices_take_their_own_defaults(scene):
 
 @EVERY
 def test_an_old_link_leads_to_a_scene(scene):
-    """Each former value leads to a scene that exists. If that is another one, this scene lacks the value."""
+    """Each former value in `Scene.moved` leads to a scene that exists.
+
+    If it leads to another scene, this scene no longer has the value. If it is the number of a stop of the
+    tour, it leads to another scene, and this scene has fewer stops.
+    """
     for (name, value), slug in scene.moved.items():
         assert slug in scenes()
         if name == "tour":

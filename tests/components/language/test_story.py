@@ -1,6 +1,4 @@
-"""The story: its figures show what the text says, and its numbers are those that the scenes' tests
-compute.
-"""
+"""The story: its figures show what the text says; its numbers are those that the scenes' tests compute."""
 
 import re
 from importlib import import_module

@@ -23,7 +23,10 @@ def test_each_word_has_a_place_and_a_meaning_of_its_own():
 
 
 def test_no_link_stands_where_a_phrase_means_something_else():
-    """A word is not linked in the scenes of its `not_in`; at least one such exception has an effect."""
+    """A word is not linked in the scenes that its field `not_in` names.
+
+    For at least one word and scene this matters: without the field, the word would be linked.
+    """
     exceptions = [(word, slug) for word in WORDS for slug in word.not_in]
     assert any(f'W#{word.id}"' in linked(scenes()[slug].text.html, "W") for word, slug in exceptions)
     for word, slug in exceptions:

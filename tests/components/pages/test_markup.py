@@ -47,13 +47,17 @@ TAGS = {"Div": "div", "Section": "section", "H1": "h1", "Label": "label", "MapEl
 
 
 def node(tag, name, inner):
-    """A component, and the nested list that a browser makes of its HTML. inner: such pairs of children."""
+    """A pair: a component, and the nested list that a browser makes of its HTML.
+
+    tag, name: the component's class in `dash.html`, and its class in CSS. inner: such a pair for each child.
+    For a child that is a text, the pair is the text twice.
+    """
     trees, wanted = [tree for tree, _ in inner], [want for _, want in inner]
     return getattr(html, tag)(trees, className=name), [TAGS[tag], {"class": name}, *wanted]
 
 
 def apart(inner):
-    """Whether no two neighbouring children are texts, which a browser would merge."""
+    """Whether no two neighbouring children are texts, which a browser would merge. inner: as in `node`."""
     return not any(isinstance(a, str) and isinstance(b, str) for (a, _), (b, _) in pairwise(inner))
 
 

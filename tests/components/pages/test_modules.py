@@ -35,7 +35,10 @@ def bundled(made, monkeypatch):
 
 
 def forget():
-    """Clear the caches that depend on the folders; otherwise later tests ask for chunks of this bundle."""
+    """Clear the caches whose values depend on the folders that the modules are served from.
+
+    Otherwise a test would ask for files of the bundle that an earlier test has used.
+    """
     modules.names.cache_clear()
     modules.version.cache_clear()
 

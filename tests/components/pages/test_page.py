@@ -59,8 +59,9 @@ def test_a_page_is_no_embed(client):
 
 
 def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
-    """The page has letters and the seed control before the player starts, so that nothing moves; with a
-    single shipped seed there is no control.
+    """A page has its letters, and its control of the seed, before the player starts, so that nothing moves.
+
+    A scene with a single shipped seed has no such control.
     """
     page, recipe = client.get("/language").text, recipe_of(scenes()["language"])
     letters = next(c.labels for c in recipe.clouds if c.name == "keys")

@@ -144,7 +144,10 @@ TITLES = [page.title for page in front_pages().values()] + [scene.title for scen
 
 @pytest.fixture
 def words(monkeypatch):
-    """A function of a title: which pixels of a preview with only this title differ from the background."""
+    """A function that takes a title, and returns a Boolean array (height, width) of the pixels of a preview.
+
+    The preview shows only this title. The array is true where a pixel differs from the background.
+    """
     state = state_of(scenes()["fold"], {}, tour=False)
     monkeypatch.setattr(preview, "first_view", lambda *_: ((0, 0, 1, 1), ""))
 

@@ -1,5 +1,6 @@
-"""A recording that a reader uploads: shown, listed as a table, deleted; hostile files are refused in one
-line.
+"""A recording that a reader uploads is shown, listed as a table, and deleted.
+
+Hostile files are refused with a message of one line.
 """
 
 import csv
@@ -41,8 +42,9 @@ def opened(client, data=DATA):
 
 
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
-    """A second upload is refused at once: the first may take ten seconds, and waiting would block a worker
-    thread.
+    """While one uploaded file is analysed, a second upload is refused at once.
+
+    The first may take ten seconds, and waiting for it would block a thread of the server.
     """
     with ThreadPoolExecutor(1) as pool, recordings.MEASURING_LOCK:
         answer = pool.submit(opened, client).result(timeout=PATIENCE)
@@ -95,7 +97,10 @@ HUGE = {
 
 
 def with_huge(part, dtype, size, kind="layer_norm"):
-    """A recording's file, as bytes. The array `part` of its norm has this dtype, and begins with `size`."""
+    """A recording's file, as bytes, with one norm of this kind, in which one number may be huge.
+
+    part: the name of the norm's array that gets this dtype, and whose first number becomes `size`.
+    """
     plain = norm("h", kind)
     array = getattr(plain, part).astype(dtype)
     array.flat[0] = size
@@ -222,7 +227,10 @@ DIGEST = to_file_of_digest(digest(recording(), vectors=5))
 
 
 def changed_digest(arrays=None, **about):
-    """A digest's file with some arrays and metadata changed; None removes an array."""
+    """A digest's file, as bytes, with some changes.
+
+    arrays: new arrays by name; None removes an array. about: new entries of the metadata `about`.
+    """
     own, meta = from_safetensors(DIGEST)
     said = json.loads(meta["about"]) | about
     kept = {name: array for name, array in (own | (arrays or {})).items() if array is not None}

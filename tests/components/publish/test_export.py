@@ -137,7 +137,10 @@ def test_a_page_has_everything_inside(tmp_path):
 
 
 def test_a_page_may_have_choices_inside(tmp_path):
-    """An exported page has recipes for all combinations of the named choices, its own values included."""
+    """An exported page has a recipe for each combination of values of the choices that `--choice` names.
+
+    The values include the one that `--set` gives to such a choice, here the seed 77.
+    """
     out, scene = tmp_path / "a.html", scenes()["layernorm"]
     app.main(["export", "layernorm", "--out", str(out), "--set", "n=60", "seed=77", "--choice", "d", "seed"])
     recipes = json.loads(re.search(r'class="recipes">(.*?)</script>', out.read_text("utf-8"), re.S).group(1))

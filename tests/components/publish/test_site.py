@@ -46,9 +46,9 @@ def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monk
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """The default comes first. All pairs of values of the first two lists get recipes, unless too many.
+    """The first recipe has the default choices, and all pairs of values of the first two lists have recipes.
 
-    Pairs that show a text field may be missing.
+    Pairs that show a text field may be missing. Scenes with more than `site.TOGETHER` pairs may lack some.
     """
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]

@@ -33,7 +33,10 @@ def at(film, k):
 
 @pytest.mark.parametrize("k", [0, 40, -1])
 def test_the_plane_is_where_the_logit_vanishes(film, k):
-    """Every point of the disc gives logit 0 in the last Linear."""
+    """The last linear layer gives the logit 0 at every point of the disc that shows the separating plane.
+
+    At the first checkpoint the plane may miss the ball. k: the index of a checkpoint.
+    """
     view, _ = folding(film, 1)
     [layer] = [each for each in view.layers if isinstance(each, Disc)]
     recipe = recipe_of(scenes()[film.data.name], seed=1)
@@ -123,7 +126,10 @@ def test_curves_of_every_seed_and_the_clock_on_the_shown_one(film, what):
 
 
 def shown(film, seed, what):
-    """The view of a film's curves, a dict of its clouds by name, and one of its marks by cloud name."""
+    """The view of a film's curves, a dict of its clouds by name, and a dict of its marks by cloud name.
+
+    what: "loss", "accuracy", "both" or "gradient", as in `curves`.
+    """
     view, clouds = curves(film, seed, what)
     return view, {c.name: c for c in clouds}, {layer.cloud: layer for layer in view.layers}
 
@@ -155,9 +161,10 @@ def test_the_gradient_beside_the_loss(film):
 
 
 def test_the_fold_of_a_drop_is_told_and_shown(film):
-    """The facts say how many points change sides at a u_ε during a drop of the loss, as positions show.
+    """The table `facts` says how many points turn by over 90° at a norm during the largest drop of the loss.
 
-    With the choice curve="gradient", and only then, the picture marks these points.
+    This is the norm at which most points turn. The test counts them from their positions after each u_ε. With
+    the choice curve="gradient", and only then, the picture marks these points.
     """
     seed = {"spiral": 8, "octants": 20}[film.data.name]
     event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
@@ -180,7 +187,10 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
 
 
 def test_a_drop_without_a_sphere_names_no_fold():
-    """For a network with tanh instead of u_ε, the facts list drops of the loss without points that turn."""
+    """In a network with tanh instead of u_ε, `facts` lists drops of the loss, but no points that turn.
+
+    It has no norms at which points could turn.
+    """
     film = shipped("spiral")
     net = Network(2, 3, 2, 1, "tanh")
     plain = Film(
@@ -209,7 +219,10 @@ def test_curves_without_a_training_say_so(film):
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
-    """The line of all seeds has one index, and one seed to choose by a click, for each point of its cloud."""
+    """A click on the line of all seeds can choose a seed at each point of the line's cloud.
+
+    The line draws as many indices as the cloud has points, and its hand has as many numbers of seeds.
+    """
     view, clouds = curves(film, 0, "loss")
     [layer] = [each for each in view.layers if each.cloud == "seeds"]
     [cloud] = [c for c in clouds if c.name == "seeds"]
@@ -255,8 +268,10 @@ def test_points_of_ones_own_fill_the_unit_disc():
 
 @pytest.mark.parametrize("seed", range(0, 32, 5))
 def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
-    """A click on a drop plays it from before to after, and follows a point that changes sides on the shown
-    sphere, if there is one.
+    """A click on a drop of the loss plays the training through the drop, and shows a norm where points turn.
+
+    It follows the point that turns furthest at this norm. If no point turns by over SIDE_CHANGE_DEGREES at
+    any norm, it follows none.
     """
     view, _ = curves(film, seed, "loss")
     hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]

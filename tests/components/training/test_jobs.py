@@ -43,7 +43,7 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 def ask(trainings, ticket, seen=NOTHING, **wish):
     """Poll as a page does, and return the decoded answer; None if nothing is newer than the step `seen`.
 
-    wish: values of `stop` and `look` other than False and {}.
+    wish: `stop` and `look` of the poll, as in `queue.ask`. Without them, they are False and {}.
     """
     return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": {}} | wish) or "null")
 
@@ -119,7 +119,10 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Run a training; return its progress messages. then: called after each with the list so far."""
+    """Run a training in this process, and return the news with a recipe that its page would receive.
+
+    then: a function that is called after each of these news, with the list of all so far.
+    """
     heard, page = [], queue.page
 
     def listened(name):
@@ -150,8 +153,9 @@ def test_nobody_trains_for_a_page_that_has_gone(trainings, monkeypatch):
 
 
 def test_what_was_trained_for_a_page_that_fell_silent_is_kept(trainings, monkeypatch):
-    """A page may stop polling, for example because its machine sleeps; its training ends, and the run is
-    kept.
+    """If a page stops polling, its training ends, and the run so far is kept.
+
+    A page stops polling, for example, while its machine sleeps.
     """
     ticket = join(trainings, LONG_ORDER)
     monkeypatch.setattr(queue, "PAGE_TIMEOUT", 1.0)
@@ -269,8 +273,9 @@ def test_the_work_outlives_a_store_that_is_away_for_a_while(trainings, monkeypat
 
 
 def test_a_training_whose_end_could_not_be_stored_does_not_seem_to_go_on(trainings, monkeypatch):
-    """If the outcome cannot be stored, the heartbeat must stop, or the page would believe that training goes
-    on.
+    """If a worker cannot store the outcome of a training, it later ends the training as lost.
+
+    Otherwise its heartbeats would continue, and the page would believe that the training goes on.
     """
     ticket, real, away = join(trainings), queue.finish, iter([True])
 
@@ -352,7 +357,10 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 
 
 def end(trainings, child, ticket):
-    """Poll as a page does until a training ends, and return its outcome; replace a worker that has ended."""
+    """Poll as a page does until a training ends, and return its outcome.
+
+    child: the `ChildWorker`; if its process has ended, it starts a new one.
+    """
     return until(lambda: (child.ready(), ended(trainings, ticket))[1])
 
 

@@ -59,7 +59,10 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
 
     def poll_while_it_ends(moment):
-        """Poll, end the training before store operation `moment` (from 0), and return how many there were."""
+        """Poll once, and return the number of store operations of the poll.
+
+        The training ends immediately before the operation with the index `moment`, if there are so many.
+        """
         ticket, count = join(trainings), 0
         if not waits:
             trainings.start(ticket)
@@ -172,7 +175,10 @@ def test_of_workers_that_come_at_the_same_time_one_starts_a_training(trainings):
 
 @pytest.mark.parametrize("others", ["finishes", "closes the page"])
 def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings, monkeypatch, others):
-    """A poll that gives the worker up keeps the outcome that worker or page have stored in the meantime."""
+    """A poll that finds the worker silent does not replace an outcome that is stored during the poll.
+
+    The outcome is stored by the worker, which finishes after all, or by the page, which is closed.
+    """
     ticket, outcome = join(trainings), {"state": "done"} if others == "finishes" else LEFT
     take()
 
@@ -188,7 +194,10 @@ def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings
 
 
 def test_a_late_poll_does_not_revive_a_training_for_its_worker(trainings, monkeypatch):
-    """A poll that is under way as its training ends may store its entry later; the training stays ended."""
+    """A poll that is under way when its training ends may store the page's entry after the end.
+
+    The training stays ended: for the worker it has no page.
+    """
     ticket, poll = join(trainings), queue._poll
     take()
     with monkeypatch.context() as patch:
@@ -240,8 +249,9 @@ def test_a_ticket_that_nobody_gave_out_moves_nothing(trainings, monkeypatch, tic
 
 @pytest.mark.parametrize("step", [-40 * 365 * 86400, -60, 60, 3600, 365 * 86400])
 def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, step):
-    """A jump of the wall clock, or a sleep of the machine, loses no training: silence is measured
-    monotonically.
+    """A jump of the wall clock, or a sleep of the machine, loses no training.
+
+    The silence of pages and workers is measured with the monotonic clock.
     """
     runs, waits = join(trainings, "a"), join(trainings, "b")
     take()
@@ -253,9 +263,9 @@ def test_a_step_of_the_clock_or_a_sleep_loses_nothing(trainings, monkeypatch, st
 
 
 def test_a_heartbeat_under_way_does_not_revive_a_training_and_goes_with_its_outcome(trainings, monkeypatch):
-    """A heartbeat that is under way as its training ends may be stored later; the training stays ended.
+    """A heartbeat that is under way when its training ends may be stored after the end.
 
-    This entry is deleted with the outcome, after a day.
+    The training stays ended. The heartbeat is deleted with the outcome of the training, after a day.
     """
     ticket, write = join(trainings), Store.set
     take()
@@ -295,8 +305,9 @@ def away(_):
 
 
 def test_what_is_kept_does_not_grow(trainings, monkeypatch):
-    """The stored data does not grow when trainings are replaced, refused or abandoned and no worker takes
-    any.
+    """If no worker takes any training, the stored data does not grow without bound.
+
+    Trainings are replaced or refused, and those that pages have abandoned are deleted.
     """
     for k in range(100):
         with suppress(Refused):

@@ -130,7 +130,10 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
 
 @pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
 def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
-    """A run stored by the previous version, with diskcache 5.6.3, still opens, from its table or files."""
+    """A run that the previous version stored, with diskcache 5.6.3, still opens, unless it has expired.
+
+    diskcache stored a small value in a table of its SQLite database, and a large one in a file of its own.
+    """
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     value, folder = bytes(bytes_), tmp_path / "store"
     folder.mkdir()
@@ -163,7 +166,10 @@ NAMES = {}
 
 
 def save(small, word, **who):
-    """Store a copy of a film that contains `word` (at most 9 characters); return its key, also in NAMES."""
+    """Store a copy of a film that contains `word` (at most 9 characters), and return its key.
+
+    The key is also stored in NAMES, under `word`. who: the arguments `client` and `trained` of `runs.save`.
+    """
     NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
     return NAMES[word]
 
@@ -347,7 +353,11 @@ def test_only_a_page_of_ours_can_send_a_film(client, small):
 
 
 def refused(client, film, **query):
-    """Upload a film, assert that it is not stored, and return the parameter that a 400 names; else False."""
+    """Upload a film, and assert that it is not stored.
+
+    Returns the parameter that the error names if the status is 400, and False for any other status. query:
+    the choices in the address.
+    """
     answer = client.post("/run/spiral", data=to_npz(film), query_string=query, content_type=BYTES)
     with pytest.raises(WrongValue, match="has expired"):
         runs.load(key(film))

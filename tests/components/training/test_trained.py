@@ -109,7 +109,11 @@ def test_a_result_is_no_control_and_is_given_up_with_what_it_is_of():
 
 @pytest.mark.parametrize("scene", [s for s in scenes().values() if s.training], ids=lambda s: s.slug)
 def test_every_choice_that_changes_the_task_gives_results_up(scene):
-    """Any choice that changes the task removes results; otherwise a link could name a run of another task."""
+    """Each choice that changes the task of a training is in the field `of` of the scene's results.
+
+    So a change of this choice removes a result (`run`, `net`) from the link. Otherwise a link could name a
+    run of another task.
+    """
     of = {name for c in scene.choices if c.name in ("run", "net") for name in c.of}
     usual = scene.training.task(scene.choose({}))
     for choice in scene.choices:

@@ -113,7 +113,11 @@ def test_a_full_queue_refuses_whoever_owes_most(clients, monkeypatch):
 
 
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
-    """The client that owes least is next: many addresses with costly requests do not block a new client."""
+    """The client that owes least has the next turn, also if the queue was full when it came.
+
+    The client that owes most then loses its place in the queue. So many addresses with costly requests do not
+    block a new client.
+    """
     done, order, lost = threading.Semaphore(0), [], []
     for k in range(QUEUE_LENGTH):
         clients.charge(f"crowd {k}", 2 + k)
@@ -148,7 +152,10 @@ def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
 
 
 def test_who_has_many_places_gives_one_to_who_has_none(clients):
-    """If two addresses without debts hold all places, a third gets the next free one."""
+    """If two clients without debts have filled the queue, a third client gets the next turn.
+
+    One request of the first two clients loses its place in the queue.
+    """
     done, order, lost = threading.Semaphore(0), [], []
 
     def work(who):
@@ -313,7 +320,10 @@ def test_each_has_a_budget_if_all_proxies_are_known(monkeypatch, caplog, proxies
 
 
 def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
-    """This holds also while the client's debt falls; otherwise the oldest request could wait longest."""
+    """Requests of one client are computed in the order of their arrival, also while its debt falls.
+
+    If the debt were computed anew for each request, the oldest request could wait longest.
+    """
 
     class Falling(Clock):
         def __call__(self):

@@ -30,7 +30,10 @@ def test_the_files_of_pages_are_there(client, name):
 
 
 def test_a_version_of_them_is_kept_for_good(client):
-    """Versioned files are immutable; for an older version the present file is sent, to be revalidated."""
+    """A file of `assets/` whose address has the present version is immutable, so browsers keep it for good.
+
+    For an address with any other version, the server sends the present file, which browsers must revalidate.
+    """
     for known, lasting in ((modules.version(), True), ("0123456789ab", False)):
         with client.get(f"/assets/{known}/player/player.mjs") as answer:
             assert answer.text == modules.asset("player/player.mjs")
@@ -318,7 +321,10 @@ def test_whoever_takes_it_gets_a_compressed_answer(client, path):
 
 
 def test_what_somebody_is_refused_the_next_one_is_given():
-    """A page without pictures, sent to a client over its budget, is not cached for other clients."""
+    """A client over its CPU budget gets the home page without its picture; the next client gets the picture.
+
+    The home page without its picture is not cached, neither by the server nor by browsers.
+    """
     server = app.create_app().server
     client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
     server.extensions["budget"].charge("192.0.2.9", 1000)

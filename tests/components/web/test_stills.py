@@ -79,8 +79,9 @@ def test_a_class_that_asks_for_one_picture_waits_for_the_first(monkeypatch):
 
 
 def test_two_servers_that_share_a_folder_write_a_picture_to_files_of_their_own(monkeypatch):
-    """Two servers with a common folder use different temporary files, although in containers their process
-    ids are equal.
+    """Two servers that write the same picture into a common folder use different temporary files.
+
+    Process ids cannot tell the servers apart, because in containers they can be equal.
     """
     written = []
     monkeypatch.setattr(Path, "replace", lambda part, path: written.append(part))
