@@ -136,6 +136,8 @@ def test_a_telephone_that_lies_on_its_side(kept):
     hero, card = box(page, ".view"), box(page, ".guide")
     assert hero["height"] >= LEAST and hero["y"] >= 0 and hero["y"] + hero["height"] <= LYING[1]
     assert card["x"] > hero["x"] + hero["width"] and 0 <= card["y"] < 0.2 * LYING[1]
+    formula = box(page, ".formula")
+    assert formula["height"] > 0 and formula["y"] + formula["height"] <= hero["y"] + 1
     page.evaluate("normscape.players[0].tour.visit(0)")
     resize(page, DESK)
     page.locator(".guide").get_by_role("button", name="Close").click()
