@@ -49,6 +49,7 @@ export function slider(p, set) {
     ...track(p),
     ondblclick: () => set(p.value),
     title: "Double-click to reset",
+    ...(p.about && { "aria-description": p.about }),
   });
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
   const entry = numberEntry(p, id, set);

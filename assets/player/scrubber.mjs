@@ -80,7 +80,7 @@ function stageSlider(recipe, player) {
       },
       ...(name === String(k)
         ? [h("span", {}, name)] // shown in all forms
-        : [h("span", { className: "nth" }, String(k)), h("span", { className: "name" }, name)]),
+        : [h("span", { className: "nth" }, String(k)), " ", h("span", { className: "name" }, name)]),
     ),
   );
   const labels = h("div", {}, ...stops);
@@ -300,6 +300,7 @@ function clockSlider(p, player) {
     min: p.min,
     max: p.max,
     step: p.step,
+    ...(p.about && { "aria-description": p.about }),
   });
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));

@@ -74,7 +74,7 @@ class Parameter:
 
     scale    "linear", or "log" if the slider is linear in the logarithm of the value
     group    the heading above the controls of all parameters with this group
-    about    the tooltip of the label
+    about    the tooltip of the label, which is also the description of the slider for screen readers
     symbol   a letter of the formula; dragging this letter changes the parameter, together with all others
              that have the same symbol
     quiet    whether it has no slider, because readers change it by clicking or dragging in the figure

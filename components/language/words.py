@@ -89,5 +89,6 @@ def _link(word: Word, texts: list[str], tags: list[str], page: str) -> None:
 def _anchor(word: Word, inner: str, page: str) -> str:
     name = ""
     if inner.startswith("<"):  # a formula needs a name for screen readers
-        name = f'aria-label="{escape(unescape(HTML_TAG.sub("", inner)))}, {word.id}" '
+        names = dict.fromkeys((unescape(HTML_TAG.sub("", inner)), word.id))  # one name if they are equal
+        name = f'aria-label="{escape(", ".join(names))}" '
     return f'<a {name}class="word" href="{escape(page)}#{word.id}">{inner}</a>'

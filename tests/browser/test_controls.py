@@ -1,6 +1,7 @@
 """Native controls: sliders with a name, a value and a number field; the scrubber; keys."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.hand import (
     SMALL_2D,
@@ -188,6 +189,10 @@ def test_the_scrubber_has_the_stages_as_stops(page):
     stops = page.locator(".stop")
     assert page.locator(".stop .name").all_text_contents() == player(page, "p.recipe.stages")
     assert page.locator(".stop .nth").all_text_contents() == [*"012345"], "as the keys have them"
+    assert page.get_by_role("button", name="1 centre", exact=True).count() == 1
+    parameter = next(p for p in player(page, "p.recipe.parameters") if p["about"] and not p["folded"])
+    slider = page.locator(f"#parameter-{parameter['name']}")
+    expect(slider).to_have_accessible_description(parameter["about"])
     assert page.get_by_role("slider", name="Progress through the stages").is_visible()
     stops.nth(2).click()
     rest(page)

@@ -63,6 +63,8 @@ def test_a_word_is_whole_and_no_link_stands_in_a_link():
 def test_a_symbol_is_linked_as_a_formula():
     html = linked(line(r"$a$ and $\varepsilon$ and $\varepsilon$"), "W")
     assert html.count("#epsilon") == 1 and '#epsilon"><span class="math' in html
+    assert 'aria-label="ε, epsilon"' in html
+    assert 'aria-label="t"' in linked(line("$t$"), "W")
 
 
 @EVERY
