@@ -37,12 +37,15 @@ class Model(Protocol):
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
         """The logits (…, M, outputs) of M predictions for N points (N, inputs).
 
-        M is N, or a multiple of N: for a sequence, an `AttentionClassifier` makes a prediction for each
-        class.
+        A `Network` makes one prediction for each point, so M = N. An `AttentionClassifier` makes one for each
+        token that a sequence contains.
         """
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
-        """The label (M,) and weight (M,) of each prediction. labels, weight (N,): those of the points."""
+        """The right label (M,) and the weight in the loss (M,) of each prediction, in the order of `logits`.
+
+        labels, weight (N,): those of the points.
+        """
 
     def fields(self) -> dict[str, Any]:
         """The JSON fields from which the function `model` builds this network again.

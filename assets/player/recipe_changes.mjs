@@ -166,7 +166,8 @@ export class RecipeChanges {
 
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
    * this recipe, if there is one. @param {Record<string, string>} changed @param {Record<string, string>}
-   * rest the other values of that stop @returns {Promise<boolean>} whether the scene now has these choices */
+   * rest the values of that stop that are no choices @returns {Promise<boolean>} whether the scene now has
+   * these choices; also false if a later change has replaced this one */
   async #change(changed, rest = {}) {
     const player = this.#player;
     const state = this.#state;

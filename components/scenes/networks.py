@@ -52,7 +52,10 @@ def clock(film: Film) -> tuple[Parameter, ...]:
 
 
 def stages(film: Film) -> list[str]:
-    """Names of the stages of `folding`. At the last stage, "plane", the separating plane appears."""
+    """Names of the stages of the view `folding`; short if there are many layers.
+
+    At the last stage, "plane", the separating plane appears, if it can be drawn.
+    """
     names = stage_names(film.network)[:-1]
     short = [name.replace("Linear ", "L") for name in names] if len(names) > 6 else names
     return [*short, "plane"]

@@ -126,7 +126,7 @@ def picture(kind: str, mime_type: str, slug: str) -> Response:
 def preview(name: str) -> Response:
     """The response with a link preview, a PNG: `name` is the slug of a scene, or one of `front_pages`.
 
-    The name of a front page is also the `kind` of its picture.
+    For a front page any query raises WrongValue. Raises WrongValue, with the status 404, for an unknown name.
     """
     page = front_pages().get(name)
     return picture(name, stills.PNG, page.slug) if page else picture("preview", stills.PNG, name)

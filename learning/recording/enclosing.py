@@ -108,11 +108,12 @@ def _cached_tokens(cache: Any) -> int | None:
 
 
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
-    """The axis of an array of vectors (*lead, d) that counts the same positions as the axis n of `given`.
+    """The index of the axis of `lead` that counts the n positions of `given`; None if there is none.
 
-    given: a mask, tokens or positions, of shape (batch, n). lead: (batch, n, …), (batch, …, n), or a single
-    axis for the positions of all sequences. Axis 1 may also be shorter than n, as with a key–value cache; the
-    vectors then have the last of the n positions. Returns None if no axis fits, or if `given` is None.
+    lead: the shape of an array of vectors without its last axis, the coordinates: (batch, n, …), or
+    (batch, …, n), or one axis for the positions of all sequences. given: a mask, tokens or positions (batch, n), or None. If
+    neither axis 1 nor the last axis of `lead` has the length n, axis 1 is taken if it is shorter, as with a
+    key–value cache: the vectors then have the last of the n positions.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:

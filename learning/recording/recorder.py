@@ -209,9 +209,10 @@ class Recorder:
                 self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
 
     def _ask_for_sources(self) -> None:
-        """Call `contributions` with the inputs of the first recorded call, and keep the result.
+        """Call `find_sources` for the first recorded call, and keep the result.
 
-        Does nothing if no such function was given, or no call was recorded. If the function raises an
+        It gets the model, the call's arguments, and for each norm the dimension with the largest energy. Does
+        nothing if there is no such function, or no call was recorded. If the function raises an
         exception, its message is reported, and `sources` stays empty.
         """
         if self.find_sources is None or self.first_kept is None:

@@ -146,9 +146,9 @@ def test_a_value_of_the_application_wins_also_over_later_echoes(node):
 
 
 def linked(node, values, delays, callback):
-    """A figure that reports `values`, 100 ms apart, and an application that answers each report.
+    """A figure that reports `values`, 100 ms apart, and an application that answers each report repeatedly.
 
-    delays: the times in ms after which the answers to a report arrive. callback: from a reported value to the
+    delays: the times in ms from a report to each of its answers. callback: from a reported value to the
     answer. Returns the final values of the application and of the figure, and the number of reports.
     """
     has, figure, steps, count = 1, 1, [{"state": REST}, {"props": REST}], 0

@@ -63,10 +63,9 @@ def test_what_moves_and_what_does_not(choices):
 
 
 def test_other_codes_block():
-    """A block made of PyTorch's functions gives the next block's input as the scene shows it.
+    """The scene's block, written again with PyTorch's functions, gives the vectors that the next block reads.
 
-    This holds for a block with LayerNorm and the original weights, and for one with RMSNorm and the rewritten
-    weights.
+    It is tested with LayerNorm and the original weights, and with RMSNorm and the rewritten weights.
     """
     own, x = drawn(1)
     d = x.shape[1]

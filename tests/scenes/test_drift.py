@@ -1,4 +1,4 @@
-"""The text of the scene `drift`, tested with its table and recipes, which are also recomputed."""
+"""The claims of the scene `drift`; a part of its table and of its recipes is computed a second way."""
 
 from dataclasses import replace
 from functools import cache

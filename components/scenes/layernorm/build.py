@@ -220,10 +220,11 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
-    """The sphere on which the points land.
+    """The sphere on which the points land, which γ and β deform in the steps `surface`.
 
-    For LayerNorm with d = 3 they land only where U meets it, and it does not follow γ and β. For RMSNorm with
-    d = 4 it is the shadow of the 3-sphere in U, and does not follow γ either. surface: as in `circle`.
+    In two cases γ and β do not deform it: for LayerNorm with d = 3, where the points land only on the circle
+    in which the plane U meets the sphere; and for RMSNorm with d = 4, where the sphere is the projection of
+    the 3-sphere to the hyperplane U.
     """
     guide, arrival = d == 3 and centered, arrival_stage(centered)
     later = len(surface) - arrival

@@ -162,8 +162,8 @@ def moved(d: int, kind: str) -> Rows:
 def four(d: int, shape: Drawn, *, faces: bool = False) -> Drawn:
     """Four copies of a shape, each moved to the centre of one placement.
 
-    `shape` is a pair of points and the order in which a line joins them: their indices, with −1 for gaps. If
-    `faces`, it is a pair of points and triangles, each of which is three indices. The result is such a pair.
+    `shape` is a tuple (points, order). `order` has the indices of the points along a line, with −1 for gaps;
+    if `faces`, it has three indices for each triangle. The result is such a tuple.
     """
     points, order = shape
     at = list(centres(d).values())
