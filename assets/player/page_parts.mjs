@@ -54,13 +54,13 @@ export class PageParts {
     const frames = this.#frames;
     const { root } = player;
     const tree = /** @type {Document | ShadowRoot} */ (root.getRootNode());
-    const focused = tree.activeElement?.id;
+    const focused = tree.activeElement;
     release(this.panels);
     frames.shows = fill(player, this);
     frames.shows.push(() => this.#showNumbers());
     frames.shows.push(() => player.need("views").classList.toggle("computing", this.#state.unfinished));
     frames.show();
-    if (focused && tree.activeElement?.id !== focused) tree.getElementById(focused)?.focus();
+    if (focused?.id && tree.activeElement !== focused) tree.getElementById(focused.id)?.focus();
     await open(player, () => this.#state.frame(true), {
       panels: (panels) => (this.panels = panels),
       living: () => {
@@ -74,6 +74,9 @@ export class PageParts {
       },
     });
     if (player.closed) return;
+    // what had the focus is gone, and nothing else has it
+    if (focused && !focused.isConnected && (tree.activeElement ?? document.body) === document.body)
+      this.panels[0]?.gd.focus({ preventScroll: true });
     frames.shows.push(...pictured(player), ...headline(player), handles(player));
     frames.describe = description(player);
     player.part("views")?.setAttribute("aria-busy", "false");

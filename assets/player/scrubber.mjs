@@ -74,6 +74,7 @@ function stageSlider(recipe, player) {
       {
         type: "button",
         className: "stop",
+        id: `stage-${player.slug}-${k}`, // keeps the focus when the stages are rebuilt
         "data-numbered": /\d/.test(name), // the name has a number of its own
         onclick: () => player.goTo(k),
         style: `--at: ${last ? k / last : 0}`,

@@ -77,7 +77,7 @@ function handle(letters, parameters, bubble, player) {
   const values = () =>
     parameters.map((p) => `${p.label} = ${readable(player.params[p.name]).replace("-", "−")}`).join("\u2002");
   const { fill, say, hush } = bubbleOf(bubble);
-  const slider = keyboardSlider(names, first, (by) => {
+  const slider = keyboardSlider(`letter-${player.slug}-${first.name}`, names, first, (by) => {
     move({ ...player.params }, by * step);
     say(slider, values());
     show();
@@ -136,13 +136,14 @@ function bubbleOf(bubble) {
   return { fill, say, hush };
 }
 
-/** An invisible slider for the keyboard. @param {string} names the labels of the parameters that it changes
- * @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
+/** An invisible slider for the keyboard. @param {string} id keeps the focus when the formula is rebuilt
+ * @param {string} names the labels of the parameters that it changes @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
  * called with the number of steps by which a key moves the slider @returns {HTMLElement} */
-function keyboardSlider(names, parameter, move) {
+function keyboardSlider(id, names, parameter, move) {
   const { min, max } = track(parameter);
   return h("span", {
     className: "letter",
+    id,
     role: "slider",
     tabIndex: 0,
     "aria-label": `${names}, in the formula`,

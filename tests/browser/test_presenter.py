@@ -138,6 +138,20 @@ def test_no_part_overlaps_another(page):
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
+def test_the_focus_stays_when_a_stop_rebuilds_the_page(page):
+    """It stays on the same stage or letter or, if this does not exist any more, goes to the picture."""
+    focus = "document.activeElement.id || document.activeElement.className"
+    present(page, "/fold?progress=0")
+    page.locator(".stop").nth(1).focus()
+    player(page, "p.tour.visit(p.tour.last)")
+    rest(page, "p.state.choices.map === 'both'")
+    assert page.evaluate(focus) == "stage-fold-1"
+    page.locator(".formula .letter").first.focus()
+    player(page, "p.tour.visit(0)")
+    rest(page, "p.state.choices.map !== 'both'")
+    assert page.evaluate(focus).startswith(("letter-fold-", "figure "))
+
+
 def test_a_clicker_leads_through_the_tour(page):
     present(page)
     page.keyboard.press("PageDown")
