@@ -137,8 +137,9 @@ function bubbleOf(bubble) {
 }
 
 /** An invisible slider for the keyboard. @param {string} id keeps the focus when the formula is rebuilt
- * @param {string} names the labels of the parameters that it changes @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
- * called with the number of steps by which a key moves the slider @returns {HTMLElement} */
+ * @param {string} names the labels of the parameters that it changes @param {Parameter} parameter the
+ * parameter whose range the slider has @param {(by: number) => void} move called with the number of steps by
+ * which a key moves the slider @returns {HTMLElement} */
 function keyboardSlider(id, names, parameter, move) {
   const { min, max } = track(parameter);
   return h("span", {
