@@ -343,7 +343,7 @@ CLAIMS = {
     r"The $\varepsilon$ under the root puts keys slightly inside the sphere. All keys in the texts that we counted (see below) can win in spite of it. But where keys nearly coincide, one may lose: type an *o* 200 times, and in the first layer one of its keys cannot win.": a_hair_inside,
     "It is a GPT with four layers, and works with vectors of four numbers": the_model,
     "At **centre** no key has a height any more, and the picture shows everything.": heights_come_back,
-    "They give keys a height again, which the picture leaves out. Here it still shows which keys are corners of the hull: the keys lie in a tilted hyperplane, of which no two points differ in their height alone.": heights_come_back,
+    "They give keys a height again, which the picture leaves out. But the keys now lie in a tilted hyperplane, and no two points of it lie above one another. So the picture still shows which keys are corners of the hull.": heights_come_back,
     "Centring takes the keys from a space of four dimensions to one of three.": four_to_three,
     "The table under the picture compares five models with the division and five models that only centre. It counts the keys of whole windows: stretches of 256 characters, from texts that no model has learned from.": whole_windows,
     "In the models with the division, 59 to 80 % of the keys can never win before the norm, and every key can after it. Without the division 77 to 90 % of the keys can never win, in each layer of each model": without_the_division,

@@ -272,7 +272,7 @@ CLAIMS = {
     "If only the queries are shuffled, a shuffle across heads costs 0.63 nats, one within a single head 0.48. This is not because axes leave their heads: a shuffle within every head costs 0.62, and there no axis leaves its head. So for queries the cost depends on how many heads are disturbed, and hardly on whether an axis leaves its head. In untrained models the order is the same, with divergences of 0.049 within a single head, 0.053 within every head and 0.055 across heads.": heads_disturbed,
     "### Within a single head Each row is one of six places in the first layer of a trained model; on the right is the same model before training. A shuffle of LayerNorm's output costs most, because queries, keys and values are all computed from it.": within_one,
     "Again eight axes change places, now two in each head. For the queries this costs more: 0.50 nats instead of 0.37 (the model shown). In the last two rows shuffles still cost nothing.": within_every,
-    "The scale has changed. In this layer the largest cost is 0.04 nats, and in the first layer 1.95: each is the largest of all trained models, places and kinds of shuffle (means over shuffles).": second_layer,
+    "The scale has changed. In this layer no trained model has a cost above 0.04 nats, at any place and with any kind of shuffle. In the first layer the largest cost is 1.95. (Each cost is a mean over shuffles.)": second_layer,
     "In the last two rows shuffles change nothing": by_arithmetic,
     "yes, twice as much or more - * no, about the same - they cost half as much": across_heads,
     "The three kinds cost about the same: compare the three bands of dots in the uppermost row. Only in the last two rows is the cost zero within heads and not across them.": across_heads,
