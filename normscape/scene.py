@@ -35,7 +35,7 @@ class Scene(Component):
     Examples
     --------
     >>> Scene("layernorm", id="scene", params={"eps": 0.5})
-    Scene(slug='layernorm', id='scene', params={'eps': 0.5})
+    Scene(slug='layernorm', id='scene', choices={}, params={'eps': 0.5})
 
     Keyword arguments:
 
@@ -99,7 +99,9 @@ class Scene(Component):
         self._prop_names = self.available_properties = list(PROPERTIES)
         self._valid_wildcard_attributes = self.available_wildcard_properties = []
         given = strangers.pop("_explicit_args")
-        super().__init__(**{name: named[name] for name in given if name in named}, **strangers)
+        # a `dash.Patch` from a callback needs a dict to change
+        dicts = {"choices": choices or {}, "params": params or {}}
+        super().__init__(**{name: named[name] for name in given if name in named} | dicts, **strangers)
         state = {"progress": progress, "follow": follow, "theme": theme}
         check(slug, choices, params, camera=camera, controls=controls, **state)
 

@@ -11,9 +11,10 @@ import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
-import { Binding, paced, query } from "./binding.mjs";
+import { Binding, paced, query, same } from "./binding.mjs";
+import { PROPERTIES, isSet, unknownParameter, wrongProperty } from "./properties.mjs";
 /** @import { Plotly } from "../globals.mjs" */
-/** @import { State } from "./binding.mjs" */
+/** @import { Name, State } from "./binding.mjs" */
 
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
@@ -52,17 +53,20 @@ export class Figure {
   }
 
   /** Set all properties. Another slug or other controls open a new figure; other changes are applied to the
-   * present figure. @param {Props} props */
-  show(props) {
-    const other = props.slug !== this.props.slug || String(props.controls) !== String(this.props.controls);
+   * present figure. @param {Record<string, any>} given */
+  show(given) {
+    const /** @type {Props} */ props = Object.fromEntries(
+        PROPERTIES.map((name) => [name, given[name] ?? undefined]),
+      );
+    if (same(props, this.props)) return;
     const another = props.slug !== this.props.slug;
+    const other = another || !same(props.controls, this.props.controls);
     this.binding.fresh ||= another;
     const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
-    if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...asked }));
-    else if (Object.keys(asked).length) this.#next(() => this.#apply(asked));
-    else this.pace.ask(); // code may have received an echo, an older value than the figure's
+    if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...this.pending, ...asked }));
+    else this.#next(() => this.#apply(asked));
   }
 
   /** Close the figure. It then adopts no more properties, and reports no more changes. */
@@ -89,6 +93,8 @@ export class Figure {
     this.player = null;
     this.binding.fresh = true;
     this.pending = asked;
+    const problem = wrongProperty(this.props);
+    if (problem) return this.#refuse(problem);
     const search = new URLSearchParams({
       ...query(asked),
       ...(controls ? { controls: controls.join(",") || "0" } : {}),
@@ -107,23 +113,34 @@ export class Figure {
     for (const news of ["normscape:ready", "normscape:state"])
       root.addEventListener(news, () => this.pace.ask());
     await player.start();
-    const wrong = player.recipe && unknownParameter(asked, player);
+    const wrong = player.recipe && unknownParameter(asked.params, Object.keys(player.params));
     if (wrong) return this.#refuse(wrong);
     this.pending = {};
+    this.binding.refused = false;
   }
 
   /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
-   * figure, and the properties stay `pending`. @param {State} news */
+   * figure, and the properties stay `pending`, unless code has taken them back. @param {State} news */
   async #apply(news) {
     const { player } = this;
-    const asked = { ...this.pending, ...news };
+    const all = Object.entries({ ...this.pending, ...news });
+    const /** @type {State} */ asked = Object.fromEntries(
+        all.filter(([name]) => isSet(this.props[/** @type {Name} */ (name)])),
+      );
+    const problem = wrongProperty(this.props);
+    if (problem) {
+      this.pending = asked;
+      return this.#refuse(problem);
+    }
+    // nothing to adopt, but code may have received an echo, an older value than the figure's
+    if (!Object.keys(asked).length && !this.binding.refused) return this.pace.ask();
     if (!player?.recipe) return this.#open(asked);
     this.pending = asked;
     if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
     const { choices, ...rest } = asked;
     const { state, wrong } = read(query(rest), player.recipe);
-    const problem = unknownParameter(asked, player) || wrong[0];
-    if (problem) return this.#refuse(problem);
+    const misfit = unknownParameter(asked.params, Object.keys(player.params)) || wrong[0];
+    if (misfit) return this.#refuse(misfit);
     for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
     if (asked.follow !== undefined) player.follow(state.follow);
     if (asked.progress !== undefined) {
@@ -151,13 +168,21 @@ export class Figure {
 
   /** Show an error message in place of the figure. @param {string} words */
   #refuse(words) {
+    this.binding.refused = true;
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = true;
-    this.page.append(h("p", { className: "refused", role: "alert" }, `Scene ${this.props.slug}: ${words}`));
+    this.page.append(
+      h(
+        "p",
+        { className: "refused", role: "alert" },
+        `${["Scene", this.props.slug].filter(Boolean).join(" ")}: ${words}`,
+      ),
+    );
   }
 
   /** Remove the error message, if there is one, and show the figure again. */
   #allow() {
+    this.binding.refused = false;
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
   }
@@ -210,8 +235,8 @@ export class Figure {
 
   /** Set the theme to the one that the properties name, or otherwise to that of the surrounding page. */
   #color() {
-    const asked = this.props.theme ?? "auto";
-    const theme = asked === "auto" ? this.giver.scheme(this.host) : asked;
+    const asked = this.props.theme;
+    const theme = asked === "light" || asked === "dark" ? asked : this.giver.scheme(this.host);
     if (this.host.dataset.scheme === theme) return;
     this.host.dataset.scheme = theme;
     this.player?.recolor();
@@ -236,13 +261,6 @@ function typefaces(sheet) {
       .join("\n"),
   );
   document.adoptedStyleSheets.push(faces);
-}
-
-/** The error message for a name in `asked.params` that is no parameter of the player's scene; undefined if
- * there is none. @param {State} asked @param {Player} player */
-function unknownParameter(asked, player) {
-  const name = Object.keys(asked.params ?? {}).find((each) => !(each in player.params));
-  return name && `this scene has no parameter ${name}`;
 }
 
 const plotlys = new CSSStyleSheet(); // a copy of the CSS rules that Plotly inserts into the document

@@ -12,9 +12,9 @@
 import { shared } from "../globals.mjs";
 import { h } from "../dom.mjs";
 import { supply } from "../player/source.mjs";
-import { NAMES } from "./binding.mjs";
 import { Figure } from "./figure.mjs";
 import { recipe } from "./kernel_recipe.mjs";
+import { PROPERTIES } from "./properties.mjs";
 /** @import { Giver } from "./figure.mjs" */
 /** @import { Model } from "./kernel_recipe.mjs" */
 
@@ -33,9 +33,8 @@ export function show(model, place, code) {
     for (const [name, value] of Object.entries(news)) model.set(name, value);
     model.save_changes();
   });
-  const own = ["slug", "controls", "theme", ...NAMES];
-  const heard = own.map((name) => `change:${name}`).join(" ");
-  const tell = () => figure.show(Object.fromEntries(own.map((name) => [name, model.get(name)])));
+  const heard = PROPERTIES.map((name) => `change:${name}`).join(" ");
+  const tell = () => figure.show(Object.fromEntries(PROPERTIES.map((name) => [name, model.get(name)])));
   model.on(heard, tell);
   tell();
   return () => {

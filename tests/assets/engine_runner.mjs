@@ -10,6 +10,7 @@ import { resting } from "../../assets/player/resting.mjs";
 import { find, suggestion } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
 import { Binding, paced, query } from "../../assets/guest/binding.mjs";
+import { unknownParameter, wrongProperty } from "../../assets/guest/properties.mjs";
 import { recipe } from "../../assets/guest/kernel_recipe.mjs";
 import { plain, side } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
@@ -316,6 +317,8 @@ const answers = {
     });
   },
   asked: ({ state }) => query(state),
+  wrongProperty: ({ props }) => wrongProperty(props),
+  unknownParameter: ({ params, names }) => unknownParameter(params, names),
   /**
    * The recipe that a figure in a notebook gets for a query (found), its messages to the kernel (sent), and
    * the number of listeners that it leaves behind (ears). `has` is the recipe in the widget's state;

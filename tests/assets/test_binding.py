@@ -201,6 +201,43 @@ def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):
     assert node.ask("asked", state=state) == said
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"slug": None}, "slug=None is not a scene"),
+        ({"slug": "../../etc"}, "slug='../../etc' is not a scene"),
+        ({"params": [1, 2]}, "params=[1,2] is not a dict by name"),
+        ({"choices": "n"}, "choices='n' is not a dict by name"),
+        ({"params": {"eps": None}}, "eps=None is not a number (NaN and infinity arrive as None)"),
+        ({"choices": {"n": None}}, "n=None is not a number or a text (NaN and infinity arrive as None)"),
+        ({"params": {"eps": {"a": 1}}}, """eps={"a":1} is not a number"""),
+        ({"progress": {"a": 1}}, """progress={"a":1} is not a number"""),
+        ({"camera": 3}, "camera=3 is not a list"),
+        ({"controls": "eps"}, "controls='eps' is not a list"),
+        ({"controls": [5]}, "controls=[5] is not a list of names"),
+        ({"theme": "pink"}, "theme='pink' is not a theme; there are only auto, light, dark"),
+        ({name: None for name in ("choices", "params", "progress", "camera", "controls", "theme")}, ""),
+        (REST | {"camera": [1, 2, 3], "controls": [], "theme": "dark"}, ""),
+    ],
+    ids=str,
+)
+def test_a_property_of_a_wrong_type_is_refused_with_its_value(node, wrong, words):
+    assert node.ask("wrongProperty", props={"slug": "layernorm"} | wrong) == words
+
+
+def test_an_unknown_parameter_is_refused_with_the_names_that_there_are(node):
+    words = "this scene has no parameter s; there are only t, eps"
+    assert node.ask("unknownParameter", params={"t": 1, "s": 1}, names=["t", "eps"]) == words
+    assert node.ask("unknownParameter", params={"t": 1}, names=["t", "eps"]) == ""
+
+
+def test_a_refused_property_that_is_taken_back_may_be_set_again(node):
+    wrong = {"props": REST | {"params": [1, 2]}}
+    none = {"props": REST | {"params": None}, "refused": True}
+    asked = says(node, {"state": REST}, {"props": REST}, wrong, none, wrong)
+    assert asked[-3:] == [{"params": [1, 2]}, {}, {"params": [1, 2]}]
+
+
 def test_a_camera_is_told_where_there_is_one(node):
     turned, zoomed = REST | {"camera": [1, 2, 3]}, REST | {"camera": [1, 2, 3, 0, 0, 1]}
     none, first, asked, same, other = says(

@@ -27,6 +27,12 @@ TURNS = {
     "wrong": (Output("one", "params", allow_duplicate=True), {"t": 99}),
     "unknown": (Output("one", "params", allow_duplicate=True), {"s": 1}),
     "again": (Output("one", "params", allow_duplicate=True), {"t": 1}),
+    "list": (Output("one", "params", allow_duplicate=True), [1, 2]),
+    "none": (Output("one", "params", allow_duplicate=True), None),
+    "text": (Output("one", "controls", allow_duplicate=True), "t"),
+    "names": (Output("one", "controls", allow_duplicate=True), ["t"]),
+    "pink": (Output("one", "theme", allow_duplicate=True), "pink"),
+    "dark": (Output("one", "theme", allow_duplicate=True), "dark"),
     "choose": (Output("one", "choices"), {"n": "24"}),
     "other": (Output("one", "slug"), "temperature"),
     "take": (Output("room", "children", allow_duplicate=True), []),
@@ -164,6 +170,24 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         until(lambda: heard and heard[-1]["params"] == {"t": 3, "eps": 0})
         assert heard[-1]["progress"] == 0
         assert page.evaluate("typeof Plotly") == "undefined", "the page's own graphs load their own"
+
+
+def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
+    with served(strange([])) as base:
+        page = new_page(known=base)
+        page.goto(f"{base}/lab/")
+        one = page.locator("#one")
+        one.locator("#parameter-t").wait_for(timeout=TIMEOUT_MS)
+        for wrong, right, words in (
+            ("list", "none", "params=[1,2] is not a dict by name"),
+            ("text", "names", "controls='t' is not a list"),
+            ("pink", "dark", "theme='pink' is not a theme; there are only auto, light, dark"),
+        ):
+            page.click(f"#{wrong}")
+            until(lambda: one.locator(".refused").all_inner_texts() == [f"Scene stretch: {words}"])
+            page.click(f"#{right}")
+            until(lambda: one.locator(".refused").count() == 0 and one.locator(".stage").is_visible())
+        assert slider(one) == 3
 
 
 def test_scenes_that_are_removed_while_plotly_loads_request_no_recipes(new_page):

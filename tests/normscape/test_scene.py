@@ -26,8 +26,10 @@ def test_it_travels_as_any_component_of_dash():
     assert sent == {
         "namespace": "normscape",
         "type": "Scene",
-        "props": {"slug": "fold", "id": {"kind": "scene"}, "params": {"t": 1.5}},
+        "props": {"slug": "fold", "id": {"kind": "scene"}, "choices": {}, "params": {"t": 1.5}},
     }
+    props = Scene("fold", params=None).to_plotly_json()["props"]
+    assert props == {"slug": "fold", "choices": {}, "params": {}}, "a Patch needs a dict to change"
 
 
 def test_its_properties_can_be_used_in_callbacks():
