@@ -216,7 +216,7 @@ def test_a_query_has_all_by_name_and_nothing_that_is_not_set(node):
         ({"controls": "eps"}, "controls='eps' is not a list"),
         ({"controls": [5]}, "controls=[5] is not a list of names"),
         ({"theme": "pink"}, "theme='pink' is not a theme; there are only auto, light, dark"),
-        ({name: None for name in ("choices", "params", "progress", "camera", "controls", "theme")}, ""),
+        (dict.fromkeys(("choices", "params", "progress", "camera", "controls", "theme")), ""),
         (REST | {"camera": [1, 2, 3], "controls": [], "theme": "dark"}, ""),
     ],
     ids=str,

@@ -184,9 +184,10 @@ def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
             ("pink", "dark", "theme='pink' is not a theme; there are only auto, light, dark"),
         ):
             page.click(f"#{wrong}")
-            until(lambda: one.locator(".refused").all_inner_texts() == [f"Scene stretch: {words}"])
+            one.locator(".refused", has_text=f"Scene stretch: {words}").wait_for()
             page.click(f"#{right}")
-            until(lambda: one.locator(".refused").count() == 0 and one.locator(".stage").is_visible())
+            one.locator(".refused").wait_for(state="detached")
+            one.locator(".stage").wait_for()
         assert slider(one) == 3
 
 
