@@ -376,10 +376,12 @@ export class Player {
     this.#schedule();
   }
 
-  /** Show a message until the next one. @param {string} words "" hides the present message */
-  notice(words) {
+  /** Show a message until the next one. @param {string} words "" hides the present message @param {"alert" |
+   * "status"} [role] "status": screen readers do not interrupt what they say */
+  notice(words, role = "alert") {
     const part = this.part("notice");
     if (part) {
+      part.role = role;
       part.textContent = words;
       part.hidden = !words;
     }

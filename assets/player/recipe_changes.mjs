@@ -19,8 +19,10 @@ import { ask } from "./source.mjs";
 /** @import { Player } from "./player.mjs" */
 /** @import { State } from "./state.mjs" */
 
-const SLOW_ANSWER_MS = 4000; // milliseconds after which a notice says that the figure is loading
-const LOADING_TEXT = "The figure is still loading.";
+// After 8 ticks of 500 ms a notice says that the figure is loading. Ticks are counted instead of milliseconds,
+// because a blocked page has none.
+const TICK_MS = 500;
+const SLOW_ANSWER_TICKS = 8;
 const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
@@ -31,6 +33,7 @@ export class RecipeChanges {
   #parts;
   #frames;
   #grip;
+  #loadingText;
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
@@ -46,6 +49,8 @@ export class RecipeChanges {
     this.#parts = parts;
     this.#frames = frames;
     this.#grip = new Grip(player.root, player.life);
+    const name = player.root.querySelector(".poster")?.ariaLabel;
+    this.#loadingText = `The figure ${name ? `“${name}” ` : ""}is still loading.`;
     player.life.addEventListener("abort", () => this.#request.abort());
   }
 
@@ -71,16 +76,19 @@ export class RecipeChanges {
     const request = (this.#request = new AbortController());
     const stale = () => player.closed || request.signal.aborted;
     let before = "";
-    const late = setTimeout(() => {
+    let ticks = 0;
+    const late = setInterval(() => {
+      if (++ticks < SLOW_ANSWER_TICKS) return;
+      clearInterval(late);
       if (stale()) return;
       before = noticed();
-      player.notice(LOADING_TEXT);
-    }, SLOW_ANSWER_MS);
+      player.notice(this.#loadingText, "status");
+    }, TICK_MS);
     const done = this.#queue
       .then(() => (stale() ? undefined : change(stale)))
       .finally(() => {
-        clearTimeout(late);
-        if (!stale() && noticed() === LOADING_TEXT) player.notice(before);
+        clearInterval(late);
+        if (!stale() && noticed() === this.#loadingText) player.notice(before);
       });
     this.#queue = done.catch(() => {
       if (!stale()) player.notice(NOT_DRAWN_TEXT);

@@ -120,6 +120,11 @@ def test_for_calm_readers_it_is_a_picture_short_on_a_telephone_and_of_two_pages_
     page.wait_for_function("(width) => innerWidth === width", arg=NARROW["width"])
     height, width = page.evaluate("(e => [e.scrollHeight, e.scrollWidth])(document.documentElement)")
     assert height <= 110 * len(scenes()) and width <= NARROW["width"]
+    page.emulate_media(forced_colors="active")
+    ground = "(e) => [getComputedStyle(e).fill, getComputedStyle(document.body).backgroundColor]"
+    poster, around = page.locator(".hero .poster > rect").first.evaluate(ground)
+    assert poster == around, "no box of another colour"
+    page.emulate_media(forced_colors="none")
     page.set_viewport_size({"width": 1024, "height": 768})
     paper = page.pdf(format="A4", margin=dict.fromkeys(("top", "right", "bottom", "left"), "1cm"))
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2, (

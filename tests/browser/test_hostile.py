@@ -132,6 +132,8 @@ def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     page.route("**/recipe/**", lambda route: held.append(route))
     page.goto(f"/layernorm?{SMALL_2D}")
     page.wait_for_selector(".notice:has-text('still loading')", timeout=TIMEOUT_MS)
+    told = page.get_by_role("status").filter(has_text="still loading")
+    expect(told).to_contain_text("“LayerNorm, moved by hand”")
     held[0].continue_()
     until(page, "p.ready")
     expect(page.locator(".notice")).to_be_hidden()
