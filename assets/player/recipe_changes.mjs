@@ -19,10 +19,8 @@ import { ask } from "./source.mjs";
 /** @import { Player } from "./player.mjs" */
 /** @import { State } from "./state.mjs" */
 
-// After 8 ticks of 500 ms a notice says that the figure is loading. Ticks are counted instead of milliseconds,
-// because a blocked page has none.
 const TICK_MS = 500;
-const SLOW_ANSWER_TICKS = 8;
+const SLOW_ANSWER_TICKS = 8; // then a notice says that the figure is loading; a blocked page has no ticks
 const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
