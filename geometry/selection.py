@@ -30,9 +30,10 @@ class Certificate:
 
     margin   the distance from h to the convex hull of the other keys. If it is above 0, some query selects h.
              If there is no other key, it is ∞, and every query selects h
-    query    if h can be selected, the unit vector q with the largest lead of h, min ⟨q, h − kᵢ⟩ = margin.
-             Otherwise the query that gives h its largest weight. If h lies on a face of the hull, no query
-             gives the largest weight, which is only a supremum; then this query comes near it
+    query    if h can be selected, the unit vector q with the largest lead of h, min ⟨q, h − kᵢ⟩ = margin (0
+             if there is no other key). Otherwise the query that gives h its largest weight. If h lies on a
+             face of the hull, no query gives the largest weight, which is only a supremum; then this query
+             comes near it
     weights  (n,) the weights p of largest entropy with Σ pᵢkᵢ = h, an average of the other keys, which proves
              that h never wins; all 0 if h can be selected
     largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy

@@ -64,8 +64,8 @@ def centred(weights: Weights) -> dict[str, Array]:
     """Centre everything that is written to the residual stream, so that the stream always has mean 0.
 
     The embeddings W, and the weights W of the Linears that write to the stream, become WΠ. The biases b of
-    these Linears become Πb. The weights must come from `untied`; otherwise ValueError is raised, because the
-    embedding is also the output matrix, which must not be centred.
+    these Linears become Πb. Weights with an embedding must come from `untied`. Otherwise ValueError is
+    raised, because the embedding is also the output matrix, which must not be centred.
     """
     if "wte.weight" in weights and "head.weight" not in weights:
         raise ValueError("the embedding is also the output matrix: untie the weights before centring")

@@ -303,7 +303,8 @@ def html_links(text):
 def test_every_link_stays_below_the_prefix():
     """With a prefix, each link of the pages begins with the prefix, and the server answers it.
 
-    The rest of each link is the same as without a prefix, so the test follows the links for one prefix only.
+    The exception is `run`, to which the player adds a name. The rest of each link is the same as without a
+    prefix, so the test follows the links for one prefix only, and only one link to a moving picture.
     """
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")

@@ -240,8 +240,9 @@ export function startsOf(mark, { recipe, stages, params }) {
 
 /** The whole path of each shown point, in display coordinates, with a gap after each path. A path leads
  * through the places where the point would be now at each of the stops of the mark's parameter, if nothing
- * else changed. The result is cached until the progress, the shown points, or a parameter on which the path
- * depends changes. @param {WayMark} mark @param {Moment} moment */
+ * else changed. The result is cached until the progress, the shown points, or a parameter other than the
+ * mark's own changes (the mark's own counts only if the rows depend on it). @param {WayMark} mark @param
+ * {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = shownIndices(mark, moment);

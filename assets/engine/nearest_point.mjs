@@ -123,8 +123,8 @@ function nearest(around, start) {
 }
 
 /** The minor cycle of Wolfe's algorithm. The affine span of some keys contains one point that is nearest to
- * the key in question. Drop keys one after the other until this point of the remaining keys lies inside their
- * hull. Returns the indices of the remaining keys, and the weights with which they average to the point.
+ * the key in question. Drop keys until this point of the remaining keys lies inside their hull. Returns the
+ * indices of the remaining keys, and the weights with which they average to the point.
  * @param {number[]} kept the indices of the keys at the start @param {number[]} w the weights with which
  * these average to the present point @param {Around} around @returns {[number[], number[]]} */
 function corral(kept, w, around) {

@@ -114,8 +114,8 @@ export class Tour {
   }
 
   /** Identify the tour to which stop k belongs. If the page names a choice by `data-by`, each value of this
-   * choice has a tour of its own: returns the value that stop k sets. Returns "" if the scene has only one
-   * tour. @param {number} k */
+   * choice has a tour of its own: returns the value that the choice has at stop k, which is its default if
+   * the stop does not set it. Returns "" if the scene has only one tour. @param {number} k */
   #subject(k) {
     const { by } = this.#start.dataset;
     return by ? (this.#stops[k].state[by] ?? this.#player.usual[by]) : "";
@@ -160,9 +160,9 @@ export class Tour {
     return stop >= 0;
   }
 
-  /** Go to a stop. If it is not the present one, it is noted in the browser's history, as `writeStop` says.
-   * @param {number} k the index of the stop @param {boolean} [linked] whether the page's link asks for the
-   * stop */
+  /** Go to a stop. If the page's link asks for it, it is noted in the present entry of the browser's history
+   * (`noteStop`); otherwise, unless it is the present stop, in a new entry (`writeStop`). @param {number} k
+   * the index of the stop @param {boolean} [linked] whether the page's link asks for the stop */
   visit(k, linked = false) {
     if (linked) noteStop(this.#player, k);
     else if (k !== this.#current) writeStop(this.#player, this.#current, k);

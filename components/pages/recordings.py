@@ -103,7 +103,8 @@ def kept(found: Digest, *, client: str) -> str:
 def deleted(name: str) -> Response:
     """Delete an uploaded recording; everyone who knows its key may do so. The response is {"gone": key}.
 
-    name: the key. Raises WrongValue if it is not the key of a recording, and Busy.
+    name: the key. Raises WrongValue if it is not the key of a recording, or if another site may have sent the
+    request; also raises Busy and StoreUnavailable.
     """
     from_own_page("recording")
     with work():

@@ -142,7 +142,7 @@ def feed_forward(own: Own, function: str) -> Steps:
 def norm_alone(own: Own, name: str) -> Steps:
     """The step of RMSNorm without a gain, with the arguments of `layer_norm`.
 
-    So it can replace `layer_norm`. Of the arguments it uses only d, which it finds from `own`.
+    So it can replace `layer_norm`. It ignores `name`, and finds from `own` only the number d of coordinates.
     """
     return (sphere(len(own["attn.c_proj.bias"])),)
 

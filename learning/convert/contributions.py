@@ -49,8 +49,8 @@ class Summands(Tracer):
     def summands(self, value: Value) -> list[Value]:
         """The summands of a value, which are found by following additions back from it.
 
-        If an addition computed the value, its summands are the summands of both operands. Otherwise, the
-        value is its own only summand: [value].
+        If an addition of two tensors (with `alpha` 1) computed the value, its summands are the summands of
+        both operands. Otherwise, as after the addition of a number, the value is its own only summand.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:

@@ -1,4 +1,7 @@
-"""Moves of tokens are kept in slots; if none is free, a move gets the slot whose last use is longest ago."""
+"""Moves of tokens are kept in slots; if none is free, a move takes the slot whose last use is longest ago.
+
+But a further move of the same token at the same time of the clock uses the slot of the move before again.
+"""
 
 from components.language.packing import packed
 from components.scenes.particles import SCENE

@@ -369,9 +369,10 @@ def test_gaps_and_trails_by_hand(node):
 
 
 def test_a_way_by_hand(node):
-    """A way ends where its point is now; with `whole` it ends at the last stop of the parameter.
+    """A way goes through the stops of the parameter, at the present progress, to where its point is now.
 
-    The parameter's value is 0.5, between two stops, or 3, beyond the last stop.
+    With `whole` it goes to the last stop instead. The parameter's value is 0.5, between two stops, or 3,
+    beyond the last stop.
     """
     x = Cloud(
         "x",

@@ -68,8 +68,8 @@ def shares(page, scene):
     """Measure the main figure as the scene opens.
 
     Returns the size of the sphere or circle, as a share of the panel's smaller side. Then come the three
-    results of `ink` for all visible marks except guides, labels, `Support` and `SupportDisc`. Without a
-    sphere or circle, the first result is the size of all these marks.
+    results of `ink` for all visible marks except guides, labels, marks without rows (such as `Field`),
+    `Support` and `SupportDisc`. Without a sphere or circle, the first result is the size of all these marks.
     """
     state = state_of(scene, {})
     at = [

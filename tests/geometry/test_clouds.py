@@ -54,9 +54,10 @@ def test_ring_is_an_even_circle(n):
 
 
 def test_a_quarter_of_a_ring_is_exact():
-    """Points at multiples of 90° on a ring are exact: each has a coordinate that is exactly 0.
+    """On a ring, points at multiples of 90° are exact: here one coordinate of each is exactly 0.
 
-    On a ring that crosses the line along 𝟏, such points must be constant vectors without rounding errors.
+    If a direction of the ring is along 𝟏, its points on the line along 𝟏 must be constant vectors, without
+    rounding errors.
     """
     x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
     assert np.count_nonzero(x == 0) == 4

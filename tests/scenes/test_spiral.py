@@ -101,7 +101,7 @@ def caps_and_rings():
 def definitions():
     """`plateaus` and `drops` find what satisfies their definitions, and nothing else.
 
-    Tested with one loss curve that satisfies them, and with curves that violate one condition each.
+    Tested with loss curves that satisfy all conditions, and with curves that violate one condition each.
     """
     steps = np.arange(0, 4001, 20)
     waits = np.where(steps < 1000, 0.7, np.where(steps < 1500, 0.3, 0.01))

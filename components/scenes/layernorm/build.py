@@ -161,7 +161,8 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
     The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from the stage
     `⊙ γ` on. The others move with the points from the stage `unit sphere` on, but some spheres and circles
     stop at the radius √d (see `sphere` and `circle`). The lengths of the axes, of the line along 𝟏 and of the
-    hyperplane are in proportion to `reach`, which is about the largest coordinate of a point.
+    hyperplane are in proportion to `reach`, which is about the largest displayed coordinate of a point, but
+    at least 3.2.
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)

@@ -91,9 +91,9 @@ def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
 def counts(title: str, cloud: str, row: Row, classes: np.ndarray, x: Axis, high: float, bins: int) -> View:
     """A graph with the histograms of both classes, and the best threshold between the classes.
 
-    They count the values of `row` at the points of `cloud`, in equal `bins`; `classes` has the class of each
-    point. `x` has the title and the ends of the horizontal axis, `high` is the upper end of the vertical one.
-    If `row` is AFTER, the histograms are faint before the last stage.
+    The histograms count the values of `row` at the points of `cloud`, in `bins` equal bins; `classes` has the
+    class of each point. `x` has the title and the ends of the horizontal axis, `high` is the upper end of the
+    vertical one. If `row` is AFTER, the histograms are faint before the last stage.
     """
     look = Look(fade=[0.25, 0.25, 1.0] if row is AFTER else None, size=3.5)
     layers = (

@@ -119,9 +119,9 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Run a training in this process, and return the news with a recipe that its page would receive.
+    """Run a training in this process, and return those of its page's messages that have a recipe.
 
-    then: a function that is called after each of these news, with the list of all so far.
+    then: a function that is called after each of these messages, with the list of all so far.
     """
     heard, page = [], queue.page
 

@@ -88,7 +88,10 @@ def test_heads_and_what_is_no_sum_have_no_sources():
 
 
 class Images(nn.Module):
-    """A model with two norms: one over channels and pixels together, and one of a sum of embeddings."""
+    """A model with two norms: one over channels and pixels together, and one of a sum of embeddings.
+
+    The embeddings require gradients.
+    """
 
     def __init__(self):
         super().__init__()
