@@ -349,10 +349,10 @@ export class State {
     this.pause();
   }
 
-  /** Show the stop of the tour that was requested, now that its recipe is loaded. Values that it does not name
-   * get the scene's defaults, except those that the reader has set since. @param {boolean} cut whether to
-   * jump, for readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to fly
-   * to; null if no stop was requested, or if the reader has set the camera */
+  /** Show the stop of the tour that was requested, now that its recipe is loaded. Values that it does not
+   * name get the scene's defaults, except those that the reader has set since. @param {boolean} cut whether
+   * to jump, for readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to
+   * fly to; null if no stop was requested, or if the reader has set the camera */
   arrive(cut) {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
