@@ -124,8 +124,8 @@ const roots = (text) => wordsOf(text).map(stem);
  *   occurrence in a name counts NAME_WEIGHT times as much as one in the text, and each counts less the longer
  *   the names or the text are */
 /** Results of `prepared`, for each list of entries: the prepared entries, each stem's rarity (inverse
- * document frequency), and for each word how often it occurs. @type {WeakMap<Entry[], {all: Ready[], rarity:
- * Map<string, number>, vocabulary: Map<string, number>}>} */
+ * document frequency), and for each word of letters alone how often it occurs. @type {WeakMap<Entry[], {all:
+ * Ready[], rarity: Map<string, number>, vocabulary: Map<string, number>}>} */
 const ready = new WeakMap();
 
 /** The search index of a list of entries; it is built at the first call for this list. @param {Entry[]}
@@ -138,7 +138,7 @@ function prepared(entries) {
     return { entry, names, fields: [names.flatMap(wordsOf), wordsOf(entry.text)] };
   });
   /** @type {Map<string, number>} */ const vocabulary = new Map();
-  for (const word of read.flatMap(({ fields }) => fields.flat()))
+  for (const word of read.flatMap(({ fields }) => fields.flat()).filter((word) => /^\p{L}+$/u.test(word)))
     vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1);
   const meanLengths = [0, 1].map(
     (f) => read.reduce((sum, { fields }) => sum + fields[f].length, 0) / read.length,
@@ -269,13 +269,14 @@ export function find(entries, query) {
 }
 
 /** A corrected query: each word that occurs in no entry is replaced by the nearest word that does, if one is
- * near enough. "" if no word is replaced. @param {Entry[]} entries @param {string} query */
+ * near enough. Numbers, words with digits and contractions stay as they are. "" if no word is replaced.
+ * @param {Entry[]} entries @param {string} query */
 export function suggestion(entries, query) {
   const { rarity, vocabulary } = prepared(entries);
   const occurs = (/** @type {string} */ word) =>
     STOP_WORDS.has(word) || [...alike(stem(word), rarity.keys()).keys()].some((each) => rarity.has(each));
   const asked = plainSpelling(query).trim();
-  const corrected = asked.replace(/[\p{L}\p{N}]+/gu, (word) =>
+  const corrected = asked.replace(/(?<![\p{L}\p{N}.,'’])\p{L}+(?![\p{L}\p{N}'’])/gu, (word) =>
     occurs(word) ? word : (nearestWord(word, vocabulary) ?? word),
   );
   return corrected === asked ? "" : corrected;

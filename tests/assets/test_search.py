@@ -311,6 +311,10 @@ def test_what_is_not_there_is_not_found(node):
         ("softm", ""),
         ("epsilon centering normalize", ""),
         ("xylophone zqx", ""),
+        ("why aren't norms equal", ""),
+        ("why aren’t norms equal", ""),
+        ("0.0018", ""),
+        ("arXiv 1607.06450", ""),
     ],
 )
 def test_a_misspelt_word_is_corrected_to_the_nearest_word_of_the_index(node, query, corrected):
