@@ -9,7 +9,8 @@ from typing import Any
 def main() -> None:
     """Run the command. Ctrl+C stops it without a traceback, also while it imports its modules."""
     sys.argv[0] = "normscape"  # the name in messages
-    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # `nohup` and `&` have it ignored
+    # a command that a shell script starts with `&` ignores Ctrl+C
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, _stop)
     from normscape.app import main as run

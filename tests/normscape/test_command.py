@@ -188,6 +188,8 @@ def test_a_full_disk_or_a_closed_pipe_behind_stdout_gives_no_traceback(arguments
 INTERRUPTED = """
 import runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # `make test &` in a script has it ignored
+
 class Interrupted:
     def find_spec(name, path, target=None):
         if name == "components":
