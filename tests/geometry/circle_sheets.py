@@ -32,7 +32,7 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
     circle can turn back, so it is enough to try one direction between each two neighbouring ones. Without
     layers it is 1; at most it is 2^(number of layers).
     """
-    tangents = np.sort(_tangent_angles(layers))
+    tangents = np.sort(tangent_angles(layers))
     ends = np.append(tangents, tangents[:1] + 2 * np.pi) if len(tangents) else np.array([0.0, 1.0])
     are_distinct = np.diff(ends) > LEAST_ANGLE
     middles = (ends[:-1] + np.diff(ends) / 2)[are_distinct]
@@ -69,7 +69,7 @@ def crossed_edges(image: Array) -> int:
     return int(((left != np.roll(left, 1, axis=0)) & ahead).sum(0).max())
 
 
-def _tangent_angles(layers: Sequence[Layer]) -> Array:
+def tangent_angles(layers: Sequence[Layer]) -> Array:
     """The angles (n,), in radians, at which the image of the circle under the layers can turn back.
 
     At each layer these are the rays from the origin that are tangent to the ellipse of all Ax + b. The later

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from geometry import Affine, Normalize, Pipeline
 from geometry.sheets import plane_sheets, sphere_preimages
-from tests.geometry.circle_sheets import circle_sheets, crossed_edges, image_of_circle, layers_of
+from tests.geometry.circle_sheets import (
+    circle_sheets,
+    crossed_edges,
+    image_of_circle,
+    layers_of,
+    tangent_angles,
+)
 
 NEAR = 1e-7
 SEEDS = st.integers(0, 10_000)
@@ -45,6 +51,9 @@ def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
     image = image_of_circle(layers)
     longest = np.abs(np.diff(image, axis=0)).max()
     assume(1e-5 < longest < 0.05)  # long edges miss folds; in a tiny image, rounding makes folds
+    tangents = np.sort(tangent_angles(layers))
+    # `circle_sheets` counts directions at less than LEAST_ANGLE as the same, and `crossed_edges` does not
+    assume((np.diff(tangents, append=tangents[:1] + 2 * np.pi) > 1e-6).all())
     assert crossed_edges(image) == circle_sheets(layers) <= 2**count
 
 
