@@ -98,13 +98,16 @@ def test_axe_finds_nothing_in_the_dialogs(page):
 def test_with_colours_of_the_system_signs_stay_visible(page):
     visit(page, f"/layernorm?{SMALL_3D}&progress=2")
     page.emulate_media(forced_colors="active", color_scheme="light")
+    rest(page)
     ground = 255  # white
     scrubber = shot(page, page.locator(".track .progress"))
     assert (scrubber != ground).any(-1).sum() > 0.1 * scrubber[..., 0].size
-    for swatch in page.locator(".legend .swatch:visible").all():
+    swatches = page.locator(".legend .swatch:visible").all()
+    letters = page.locator(".formula .symbol").all()
+    assert swatches and letters
+    for swatch in swatches:
         signs = shot(page, swatch)
         assert (signs != ground).any(-1).sum() > 0.5 * signs[..., 0].size
-    letters = page.locator(".formula .symbol").all()
     for lines in (shot(page, letter) for letter in letters):
         assert (lines[-3:] != ground).any(-1).sum(1).max() > 0.4 * lines.shape[1], "underlined"
     lit, other = (page.locator(f".passage{kind} > .to").first for kind in (".lit", ":not(.lit)"))
