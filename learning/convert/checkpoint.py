@@ -10,6 +10,7 @@ import copy
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -333,6 +334,7 @@ def _copy_small_files(source: Checkpoint, folder: Path, config: dict[str, Any]) 
             shutil.copytree(source.folder, folder, ignore=ignored, dirs_exist_ok=True)
         except shutil.Error as problem:
             path, _, why = problem.args[0][0]
+            why = re.sub(r"^\[Errno \d+\] ([^:]*).*", r"\1", why)  # without the number and the path
             raise NotConverted(f"{path} cannot be copied: {why}") from None
     path = folder / CONFIG
     entries = json.loads(path.read_text("utf-8"))
