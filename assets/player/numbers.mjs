@@ -143,7 +143,7 @@ function stageTable(recipe, player) {
         followed = player.followed;
         marked = -1;
         caption.textContent = others
-          ? `Point ${followed}, stage by stage. Click another point to follow it.`
+          ? `Point ${followed}, stage by stage. To follow another, click it, or press “,” or “.”.`
           : "The followed point, stage by stage.";
         const stages = rows(recipe, player.params, known, followed);
         body.replaceChildren(...stages.map((cells, k) => tableRow(recipe.stages[k], cells)));

@@ -190,6 +190,8 @@ def test_keys_follow_points_and_turn_the_scene(page):
     page.keyboard.press(",")
     page.keyboard.press(",")
     assert player(page, "p.followed") == 59, "around"
+    assert page.locator(".numbers caption").last.inner_text().endswith("click it, or press “,” or “.”.")
+    assert page.get_by_role("link", name="1.1 What does LayerNorm do?").count() == 1
     looked_at, before = center(page), arm(page)
     page.keyboard.press("Shift+ArrowRight")
     after = arm(page)
