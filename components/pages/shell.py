@@ -261,6 +261,6 @@ def _here(place: Place, slug: str) -> Any:
         else None
         for other, sign, word in zip(course.previous_and_next(slug), "‹›", ("Previous", "Next"), strict=True)
     )
-    name = [html.Span(entry.label), " ", html.Span(chapter.title, className="question")]
+    name: list[Any] = [html.Span(entry.label), " ", html.Span(chapter.title, className="question")]
     middle = html.A(name, href=f"{place.home}#chapter-{chapter.number}", title=chapter.title)
     return html.Nav([back, middle, on], className="here", **attributes(aria_label="Course"))
