@@ -5,8 +5,7 @@
  * that widget, it requests them from the kernel. Each module gets a blob: URL, after the modules that it
  * imports.
  *
- * @typedef {import("../assets/guest/kernel_recipe.mjs").Model & {widget_manager?: {get_model: (id: string) =>
- *   Promise<any>}}} Model the model of a figure's widget
+ * @typedef {import("../assets/guest/kernel_recipe.mjs").Model} Model the model of a figure's widget
  * @typedef {{modules: [string, string][], styles: string, plotly: string}} Library the sources that all
  *   figures share: names and texts of modules, a style sheet, and Plotly's script
  */

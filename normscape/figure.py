@@ -61,6 +61,19 @@ def library() -> Library:
     return Library(code=code())
 
 
+class ReadOnlyDict(dict[str, Any]):
+    """The value of the traits `choices` and `params`. It cannot change, since the figure would not notice."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("this dict is read-only: set the trait, such as figure.params = {'eps': 0.1}")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)  # copies can change
+
+
 class Figure(anywidget.AnyWidget):
     """A Jupyter widget that shows a scene. Its traits are the figure's state: read them, or set them.
 
@@ -80,7 +93,8 @@ class Figure(anywidget.AnyWidget):
     ----------
     choices, params : dict
         Values of choices and of sliders (parameters), by name. The kernel computes new data after a change of
-        choices. A dict that you set may be partial: all other values stay.
+        choices. A dict that you set may be partial: all other values stay. The dicts that you read cannot be
+        changed.
     progress : float
         The position between the stages, from 0 (the input) to the number of steps.
     follow : int
@@ -129,7 +143,8 @@ class Figure(anywidget.AnyWidget):
         self.known: tuple[Choices, Recipe] | None = None
         is_list = controls is None or isinstance(controls, list | tuple)
         if not (is_list and all(isinstance(name, str) for name in controls or ())):
-            raise WrongValue("controls", f"controls={controls!r} is not a list of names", ["progress", "eps"])
+            words = f"controls={controls!r} is not a list of names, such as ['progress']"
+            raise WrongValue("controls", words, None)
         shown = {} if controls is None else {"controls": ",".join(controls) or "0"}
         opening = self._read(_texts(state) | shown | {"theme": theme})
         self.set_trait("slug", slug)
@@ -222,12 +237,12 @@ class Figure(anywidget.AnyWidget):
         name, value = proposal.trait.name, proposal.value
         try:
             if name == "choices":
-                return dict(self.scene.choose(_texts({**self.choices, **value})))
+                return ReadOnlyDict(self.scene.choose(_texts({**self.choices, **value})))
             if name == "params":
                 names = self._built(self.choices).defaults
                 _check_names(value, names)
                 whole = {n: x for n, x in self.params.items() if n in names} | value
-                return dict(self._read(_texts(self.choices) | _texts(whole)).params)
+                return ReadOnlyDict(self._read(_texts(self.choices) | _texts(whole)).params)
             if name == "controls":
                 shown = {} if value is None else {name: ",".join(value) or "0"}
                 self._read(_texts(self.choices) | shown)
@@ -297,4 +312,6 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _text(value: Any) -> str:
     """A value as text, as in a link: of a choice, a parameter, the camera or another part of the state."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a whole number, such as 1e9
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -7,15 +7,17 @@
  *   made (key): the choices that differ from the defaults
  * @typedef {{get: (name: string) => any, set: (name: string, value: unknown) => void, save_changes: () =>
  *   void, send: (content: object) => void, on: (event: string, hear: (...news: any[]) => void) => void, off:
- *   (event: string, hear: (...news: any[]) => void) => void}} Model the widget's model, as anywidget defines
- *   it
+ *   (event: string, hear: (...news: any[]) => void) => void, widget_manager?: {get_model: (id: string) =>
+ *   Promise<any>}}} Model the widget's model, as anywidget defines it
  */
 
 /** @import { Answer } from "../player/source.mjs" */
 
 // long, because a busy kernel answers only after the cells that it is running
 const KERNEL_TIMEOUT_MS = 120_000;
-const NO_ANSWER_TEXT = "the kernel does not answer";
+const WIDGET_TIMEOUT_MS = 1000; // to wait for the shared widget, which some front ends never find
+const NO_ANSWER_TEXT = "the kernel does not answer; if it was restarted, run this figure's cell again";
+const GONE_TEXT = "the kernel that made this figure is gone; run its cell again";
 
 /** The recipe for a query: the one in the widget's state, if that is for this query. If it is for another
  * query, or cannot be unpacked, a recipe is requested from the kernel; the result is then the kernel's
@@ -25,7 +27,9 @@ const NO_ANSWER_TEXT = "the kernel does not answer";
  * {string} query as in `Made.key` @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
+    let isDone = false;
     const done = (/** @type {Omit<Answer, "choices">} */ answer) => {
+      isDone = true;
       model.off("change:_made", look);
       model.off("msg:custom", hear);
       go(answer);
@@ -44,8 +48,23 @@ export function recipe(model, unpack, query, signal) {
     const stop = () => done({ refused: NO_ANSWER_TEXT });
     if (end.aborted) return stop();
     end.addEventListener("abort", stop, { once: true });
-    look().then((there) => {
-      if (!there) model.send({ make: query });
+    look().then(async (there) => {
+      if (there) return;
+      const gone = await isGone(model);
+      if (isDone) return;
+      if (gone) done({ refused: GONE_TEXT });
+      else model.send({ make: query });
     });
   });
+}
+
+/** Whether the kernel of a widget has been restarted or stopped, as far as the page knows. anywidget hides
+ * the connection (`comm`) of a figure's own widget, so this looks at the widget that all figures of the kernel
+ * share. @param {Model} model @returns {Promise<boolean>} */
+async function isGone(model) {
+  const late = new Promise((go) => setTimeout(go, WIDGET_TIMEOUT_MS));
+  const shared = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
+    () => null,
+  );
+  return shared?.comm_live === false;
 }

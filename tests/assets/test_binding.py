@@ -254,6 +254,8 @@ def test_news_is_paced_and_the_last_is_never_lost(node):
 
 
 OLD, NEW = {"key": "", "recipe": "old"}, {"key": "n=7", "recipe": "new"}
+NO_ANSWER = "the kernel does not answer; if it was restarted, run this figure's cell again"
+GONE = "the kernel that made this figure is gone; run its cell again"
 OTHER = {"key": "n=8", "recipe": "other"}
 
 
@@ -264,11 +266,13 @@ OTHER = {"key": "n=8", "recipe": "other"}
         (OLD, None, [{"made": NEW}], {"recipe": "new"}, True),
         (OLD, None, [{"made": OTHER}, {"key": "", "refused": "!"}, {"made": NEW}], {"recipe": "new"}, True),
         (OLD, None, [{"key": "n=7", "refused": "7!"}], {"refused": "7!"}, True),
-        (OLD, {"made": NEW}, [], {"recipe": "new"}, True),
+        (OLD, {"made": NEW}, [], {"recipe": "new"}, False),
         ("corrupt", None, [{"made": NEW}], {"recipe": "new"}, True),
-        (OLD, None, "gone", {"refused": "the kernel does not answer"}, True),
+        (OLD, None, "gone", {"refused": NO_ANSWER}, True),
+        (OLD, None, "dead", {"refused": GONE}, False),
+        (NEW, None, "dead", {"recipe": "new"}, False),
     ],
-    ids=["there", "made", "others first", "refused", "made by itself", "corrupt", "gone"],
+    ids=["there", "made", "others first", "refused", "made by itself", "corrupt", "gone", "dead", "kept"],
 )
 def test_a_widget_has_a_recipe_or_its_kernel_makes_it(node, has, meanwhile, answer, found, asks):
     got = node.ask("made", has=has, query="n=7", meanwhile=meanwhile, answer=answer)

@@ -3,6 +3,7 @@
 Tests of the widget in a browser are in tests/browser.
 """
 
+import copy
 import gzip
 import json
 import re
@@ -64,6 +65,24 @@ def test_what_is_set_need_not_be_whole(fig):
     assert fig.camera == [1, 2, 3]
 
 
+def test_a_dict_that_is_read_cannot_be_changed(fig):
+    for values in (fig.params, fig.choices):
+        for change in (
+            lambda: values.__setitem__("gamma1", 99),  # noqa: B023
+            lambda: values.update(gamma1=99),  # noqa: B023
+            lambda: values.pop("n", None),  # noqa: B023
+            values.clear,
+        ):
+            with pytest.raises(TypeError, match="read-only: set the trait"):
+                change()
+    fig.params = fig.params | {"gamma1": 1.5}
+    assert fig.params["gamma1"] == 1.5 and type(copy.deepcopy(fig.params)) is dict
+    fig.set_state({"params": {"gamma1": 1}})
+    with pytest.raises(TypeError):
+        fig.params["gamma1"] = 2
+    assert json.loads(json.dumps(fig.get_state()["params"])) == fig.params
+
+
 def test_new_choices_are_built_at_once_and_keep_what_can_be_kept(fig):
     fig.params = {"gamma1": 2, "gamma3": 1.5}
     fig.follow, fig.progress = 59, 5
@@ -93,7 +112,8 @@ WRONG = [
     ("params", {"eps": 99}, "eps=99 is not 0 or a number from"),
     ("params", {"n": 3}, "there is no parameter 'n'"),
     ("params", {"eps": True}, "eps=True is not 0 or a number"),
-    ("progress", 9, "progress=9.0"),
+    ("choices", {"n": 1e9}, "n=1000000000 is outside 1 … 10000"),
+    ("progress", 9, "progress=9 is not"),
     ("follow", 60, "follow=60 is not a whole number"),
     ("camera", [0, 0, 0], r"camera=\S+ is not .* at least 0\.001 from what it looks at"),
     ("controls", ["speed"], "no control 'speed'"),
@@ -123,7 +143,7 @@ def test_a_name_that_is_no_text_is_refused_in_one_line(slug):
 
 @pytest.mark.parametrize("controls", [3, [None], [["eps"]], b"eps", {"eps": 1}])
 def test_controls_that_are_no_names_are_refused_in_one_line(controls):
-    with pytest.raises(ValueError, match="is not a list of names"):
+    with pytest.raises(ValueError, match=r"is not a list of names, such as \['progress'\]$"):
         Figure("fold", controls=controls)
 
 
