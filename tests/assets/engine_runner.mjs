@@ -323,8 +323,8 @@ const answers = {
    * The recipe that a figure in a notebook gets for a query (found), its messages to the kernel (sent), and
    * the number of listeners that it leaves behind (ears). `has` is the recipe in the widget's state;
    * `meanwhile` arrives from the kernel while that recipe is being unpacked; `answer` is the kernel's answer
-   * to a message, "gone" if the figure is removed before an answer comes, or "dead" if the page knows that the
-   * kernel was restarted.
+   * to a message, "gone" if the figure is removed before an answer comes, or "dead" if the page knows that
+   * the kernel was restarted.
    */
   async made({ has, query, meanwhile, answer }) {
     const ears = {};
