@@ -226,10 +226,13 @@ class Figure(anywidget.AnyWidget):
         if "code" in asked:
             return self.send({"code": True}, [code()])
         key = str(asked.get("make"))
+        before = self._made
         try:
             self._make(self.scene.choose(dict(parse_qsl(key, keep_blank_values=True))))
         except WrongValue as wrong:
-            self.send({"key": key, "refused": wrong.error})
+            return self.send({"key": key, "refused": wrong.error})
+        if self._made == before:  # traitlets does not send an equal value, and the page's copy may be corrupt
+            self.send_state("_made")
 
     @traitlets.validate("choices", "params", "progress", "follow", "camera", "controls")
     def _checked(self, proposal: Any) -> Any:

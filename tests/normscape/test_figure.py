@@ -93,6 +93,14 @@ def test_new_choices_are_built_at_once_and_keep_what_can_be_kept(fig):
     assert fig.follow == 0 and fig.progress == 5
 
 
+def test_a_page_gets_the_recipe_also_if_the_kernel_holds_it_already(fig, monkeypatch):
+    sent = []
+    monkeypatch.setattr(fig, "_send", lambda news, **_: sent.append([*news["state"], *news["buffer_paths"]]))
+    for _ in range(2):
+        fig._asked(fig, {"make": "n=7"}, [])
+    assert sent == [[["_made"]]] * 2
+
+
 def test_a_page_asks_for_a_recipe_and_gets_it_or_why_not(fig, monkeypatch):
     said = []
     monkeypatch.setattr(fig, "send", lambda *news: said.append(news))
