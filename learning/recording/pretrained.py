@@ -31,7 +31,20 @@ MEMORY_FACTOR = 1.2  # memory that loading a model takes, as a multiple of its w
 MIN_VOCABULARY = 2  # a T5 tokenizer without files has one token, the space
 TEXT_ARGUMENT = "input_ids"  # the main argument of a model that reads text
 GGUF = ".gguf"
-READ_FILES = (".json", ".safetensors", ".txt", ".model")  # endings of the files that a model is loaded from
+# names of the files that a model and its tokenizer are loaded from; * stands for any characters
+READ_FILES = [
+    "config.json",
+    "generation_config.json",
+    "model*.safetensors",
+    "*.index.json",
+    "tokenizer*.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "*.model",
+]
 NO_CODE = {"trust_remote_code": False}  # else transformers asks in a terminal whether to run a model's code
 
 
@@ -175,7 +188,7 @@ def reason(problem: Exception, name: str) -> str:
     """
     folder = Path(name)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.suffix not in READ_FILES:
+        if not any(path.match(pattern) for pattern in READ_FILES):
             continue
         try:
             with path.open("rb") as file:
@@ -183,7 +196,7 @@ def reason(problem: Exception, name: str) -> str:
                     json.load(file)
                 elif path.suffix == ".safetensors":
                     safe_open(path, "pt")
-        except (OSError, ValueError, SafetensorError) as damage:
+        except (OSError, ValueError, RecursionError, SafetensorError) as damage:
             return f"{path} cannot be read: {getattr(damage, 'strerror', None) or one_line(damage)}"
     return one_line(problem)
 

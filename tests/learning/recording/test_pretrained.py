@@ -185,6 +185,20 @@ def test_a_gguf_file_is_a_model(tmp_path):
         pretrained.loaded(str(tmp_path / "broken.gguf"))
 
 
+def test_only_a_file_that_loading_reads_is_blamed(tmp_path):
+    """A log in JSON Lines and a folder are not the reason; a configuration that is nested too deeply is."""
+    gpt2.save(tmp_path)
+    (tmp_path / "log.json").write_text("{}\n{}\n")
+    (tmp_path / "a.json").mkdir()
+    config = tmp_path / "config.json"
+    config.write_text('{"model_type": "nobody"}')
+    with pytest.raises(NoModel, match=f"{tmp_path} cannot be loaded: .*nobody"):
+        pretrained.loaded(str(tmp_path))
+    config.write_text("[" * 200_000)
+    with pytest.raises(NoModel, match=f"{config} cannot be read: maximum recursion depth"):
+        pretrained.loaded(str(tmp_path))
+
+
 def test_weights_of_a_folder_without_safetensors_are_read_and_nothing_in_them_runs(tmp_path):
     """Tensors are read from the pickle file `pytorch_model.bin`; a file that would run code is refused."""
     gpt2.save(tmp_path)
