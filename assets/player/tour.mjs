@@ -15,7 +15,7 @@
  */
 
 import { h } from "../dom.mjs";
-import { noteStop, writeStop } from "./address.mjs";
+import { arrive, noteStop, writeStop } from "./address.mjs";
 import { question, verdict } from "./guess.mjs";
 /** @import { Player } from "./player.mjs" */
 
@@ -40,7 +40,6 @@ export class Tour {
   #start;
   #items; // the list items of the stops, in the page's text
   #current = -1;
-  #left = history.state?.stop >= 0; // whether the tour was closed by the reader, or by reloading the page
   /** @type {Set<number>} the stops whose question has been answered or skipped */ #revealed = new Set();
   #count = h("p", { className: "count" });
   #title = h("h2", { tabIndex: -1 });
@@ -149,14 +148,11 @@ export class Tour {
    * @returns {boolean} whether that is another stop, which is then shown, or skipped if the reader has closed
    * the tour; otherwise the caller must show the state that the page's link names */
   restore() {
-    const { stop = this.#current, depth = 0 } = history.state ?? {};
+    const { stop, depth, back } = arrive();
     if (stop === this.#current) return false;
     if (stop < 0) this.#close();
-    else if (!this.#left || !depth) this.#show(stop);
-    else {
-      this.#left = false;
-      history.go(-depth);
-    }
+    else if (this.#current < 0 && back && depth) history.go(-depth);
+    else this.#show(stop);
     return stop >= 0;
   }
 
@@ -165,7 +161,7 @@ export class Tour {
    * the index of the stop @param {boolean} [linked] whether the page's link asks for the stop */
   visit(k, linked = false) {
     if (linked) noteStop(this.#player, k);
-    else if (k !== this.#current) writeStop(this.#player, this.#current, k);
+    else if (k !== this.#current) writeStop(this.#player, k);
     this.#show(k, linked);
   }
 
@@ -176,7 +172,6 @@ export class Tour {
     const stop = this.#stops[k];
     const [from, to] = this.#ends(k);
     this.#current = k;
-    this.#left = false;
     this.#count.textContent = `${k - from + 1} of ${to - from + 1}`;
     this.#title.innerHTML = stop.title;
     this.#back.disabled = k === from;
@@ -258,8 +253,7 @@ export class Tour {
 
   /** Close the tour as the reader asks. */
   #leave() {
-    writeStop(this.#player, this.#current, -1);
-    this.#left = true;
+    writeStop(this.#player, -1);
     this.#close();
   }
 

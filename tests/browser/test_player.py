@@ -454,6 +454,54 @@ def test_back_skips_the_stops_of_a_closed_tour(page):
     expect(page.locator(".guide .count")).to_have_text("1 of 6")
 
 
+def test_back_skips_the_stops_of_every_closed_tour(page):
+    """Also after a reload, and after Forward has led past the stops."""
+    visit(page, "/cone?progress=1")
+
+    def tour(stop):
+        page.click(".head .on")
+        player(page, f"p.tour.visit({stop})")
+        page.get_by_role("button", name="Close").click()
+        rest(page)
+
+    def goes(by, offset):
+        page.evaluate(f"history.go({by})")
+        rest(page, f"history.state.at === {first} + {offset}")
+        expect(page.locator(".guide")).to_be_hidden()
+
+    first = page.evaluate("history.state.at")
+    tour(1)
+    tour(2)
+    goes(-1, 3)
+    goes(-1, 0)
+    goes(3, 3)
+    goes(-1, 0)
+    goes(3, 3)
+    page.reload()
+    rest(page)
+    goes(-1, 0)
+    page.go_forward()
+    expect(page.locator(".guide .count")).to_have_text("1 of 6")
+
+
+def test_a_link_to_a_place_on_the_page_leaves_the_tour_open(page):
+    """Forward to a choice made afterwards leaves it open, too; Back skips the link if the tour is closed."""
+    visit(page, "/cone")
+    player(page, "(p.tour.visit(0), location.hash = '#question')")
+    rest(page, "p.tour.current === 0")
+    page.select_option("#choice-what", "line")
+    rest(page, "p.recipe.chosen.what === 'line'")
+    page.go_back()
+    rest(page, "p.recipe.chosen.what === 'cut'")
+    page.go_forward()
+    rest(page, "p.recipe.chosen.what === 'line'")
+    expect(page.locator(".guide .count")).to_have_text("1 of 6")
+    page.get_by_role("button", name="Close").click()
+    page.go_back()
+    rest(page, "p.recipe.chosen.what === 'cut' && !location.hash")
+    expect(page.locator(".guide")).to_be_hidden()
+
+
 def test_a_stop_fixes_the_whole_state(page):
     """A stop sets choices, clock, progress, followed point and camera, whatever the state before."""
     scene = scenes()["spiral"]
