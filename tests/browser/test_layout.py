@@ -159,6 +159,25 @@ def test_at_a_zoom_of_400_percent_the_card_of_the_tour_is_whole_and_its_answers_
     resize(kept, DESK)
 
 
+# The widths from 300 to 500 pixels at which a paragraph scrolls sideways.
+SCROLLS = """(p) => {
+  const widths = Array.from({ length: 200 }, (_, i) => 300 + i);
+  const found = widths.filter((width) => {
+    p.style.width = `${width}px`;
+    return p.scrollWidth > p.clientWidth;
+  });
+  p.removeAttribute("style");
+  return found;
+}"""
+
+
+def test_a_root_at_the_end_of_a_line_makes_no_paragraph_scroll(kept):
+    visit(kept, "/layernorm?progress=0")
+    paragraphs = kept.locator(".prose p:has(:not(.block) > math msqrt > mi:only-child)").all()
+    assert len(paragraphs) > 2
+    assert [p.evaluate(SCROLLS) for p in paragraphs] == [[]] * len(paragraphs)
+
+
 # Pairs of parts of a scene that overlap.
 OVERLAPS = """() => {
   const parts = [...document.querySelectorAll(
