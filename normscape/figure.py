@@ -315,6 +315,4 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _text(value: Any) -> str:
     """A value as text, as in a link: of a choice, a parameter, the camera or another part of the state."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # a whole number, such as 1e9
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else link.value_text(value)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import dash
 from dash.development.base_component import Component, _explicitize_args
 
+from components.language.link import value_text
 from components.language.scene import WrongValue, did_you_mean, scenes
 from components.publish.component import register
 from components.training.recipes import state_of
@@ -124,8 +125,10 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
         state["camera"] = ",".join(map(str, camera))
     if controls is not None:
         state["controls"] = ",".join(map(str, controls)) or "0"
-    texts = {name: str(value) for name, value in state.items() if value is not None}
-    both = [{name: str(value) for name, value in (values or {}).items()} for values in (choices, params)]
+    texts = {name: value_text(value) for name, value in state.items() if value is not None}
+    both = [
+        {name: value_text(value) for name, value in (values or {}).items()} for values in (choices, params)
+    ]
     try:
         _fits(slug, *(json.dumps(each, sort_keys=True) for each in (*both, texts)))
     except WrongValue as wrong:

@@ -198,6 +198,11 @@ def _controls(known: Sequence[str], text: str) -> tuple[str, ...] | None:
 # --- writing
 
 
+def value_text(value: Any) -> str:
+    """A value of Python as text. Whole numbers have no decimal point: 60.0 is "60"."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def write(state: State) -> str:
     """The query string of a state, with its "?"; "" if every value is the default."""
     recipe, query = state.recipe, _changed_choices(state.scene, state.choices)

@@ -63,6 +63,7 @@ WRONG = [
     ({"slug": "layernorm", "controls": 5}, "controls=5 is not a list"),
     ({"slug": "layernorm", "controls": [5]}, "controls"),
     ({"slug": "layernorm", "choices": {"n": 0}}, "n=0 is outside"),
+    ({"slug": "layernorm", "choices": {"n": 1e9}}, "n=1000000000 is outside"),
     ({"slug": "layernorm", "choices": {"n": 60.5}}, "n='60.5' is not a whole number"),
     ({"slug": "fold", "params": {"t": 99}}, "t=99 is not a number from"),
     ({"slug": {"a": 1}}, "slug={'a': 1} is not one of"),
