@@ -39,8 +39,10 @@ export function tabs(player) {
       words,
     ),
   );
+  let selected = 0;
   const choose = (/** @type {number} */ k) => {
     if (!all.length) return;
+    selected = k;
     buttons.forEach((button, i) => {
       button.ariaSelected = String(i === k);
       button.tabIndex = i === k ? 0 : -1;
@@ -57,19 +59,23 @@ export function tabs(player) {
       "aria-label": "Panels beside the figure",
       hidden: all.length < 2,
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        const now = buttons.findIndex(({ tabIndex }) => !tabIndex);
-        const last = buttons.length - 1;
-        const to = tabAfter(event.key, now, last);
+        const shown = buttons.filter((button) => button.checkVisibility());
+        const now = shown.indexOf(buttons[selected]);
+        const to = tabAfter(event.key, now, shown.length - 1);
         if (to === undefined) return;
         event.preventDefault();
         event.stopPropagation();
-        choose(to);
-        buttons[to].focus();
+        choose(buttons.indexOf(shown[to]));
+        shown[to].focus();
       },
     },
     ...buttons,
   );
   choose(0);
+  // low windows and presentations have no tab for numbers
+  new ResizeObserver(() => {
+    if (list.checkVisibility() && !buttons[selected].checkVisibility()) choose(0);
+  }).observe(list);
   return list;
 }
 

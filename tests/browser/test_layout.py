@@ -203,6 +203,23 @@ def test_a_low_narrow_window_has_tabs_beside_the_figure_and_whole_numbers_beside
     resize(kept, DESK)
 
 
+def test_a_window_without_the_tab_for_numbers_always_shows_a_second_view(kept):
+    """Also after a press of End, and if a narrow window in which the numbers were chosen is widened."""
+    resize(kept, (900, 560))
+    visit(kept, "/heads?progress=1")
+    tabs = kept.locator(".views > .tabs")
+    tabs.get_by_role("tab").first.press("End")
+    expect(tabs.locator(":focus")).to_have_attribute("aria-selected", "true", timeout=5000)
+    assert kept.locator(".views .view:visible").count() == 2
+    resize(kept, TELEPHONE)
+    tabs.get_by_role("tab", name="Numbers").click()
+    assert kept.locator(".views .view:visible").count() == 1
+    resize(kept, (900, 560))
+    expect(kept.locator(".views .view:visible")).to_have_count(2, timeout=5000)
+    assert tabs.locator("[tabindex='0']:visible").count() == 1
+    resize(kept, DESK)
+
+
 @pytest.mark.parametrize("size", [LYING, (640, 400)])
 def test_in_a_low_window_nothing_scrolls_over_text(kept, size):
     resize(kept, size)
