@@ -244,6 +244,12 @@ def test_labels_stand_in_front_of_points(page):
     assert (among & alone).sum() > 0.98 * alone.sum() > 80
 
 
+def test_labels_behind_the_camera_are_not_drawn(page):
+    visit(page, "/digits?camera=3,0,0,6,0,0")
+    rest(page)
+    assert ink(page) == 0
+
+
 COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
 
 

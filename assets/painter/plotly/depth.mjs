@@ -9,8 +9,8 @@
  *
  * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most", number>} Depth
  * @typedef {{paper: number[], shape: number, still: boolean, size: number}} Look how the next object is
- *   drawn: the RGB colour of the background (0 to 1), one of SHAPES, whether the object never fades, and a
- *   factor on the sizes of its points
+ *   drawn: the RGB colour of the background (0 to 1), one of SHAPES or UNCHANGED, whether the object never
+ *   fades, and a factor on the sizes of its points
  */
 
 /** The numbers by which the shaders know the shapes of an object's points. Labels are drawn in front of
@@ -18,7 +18,7 @@
  * squares also get a halo around their rim. `count` stands for the texts that count coinciding points, which
  * the shaders treat like rings. */
 export const SHAPES = /** @type {const} */ ({ label: 0, circle: 1, square: 2, ring: 3, count: 3 });
-const UNCHANGED = -1; // the shape of points that are drawn without effects
+export const UNCHANGED = -1; // the shape of points that are drawn without effects
 
 const DECLARED = `
 uniform vec4 deepLook; // shape, fade, halo, size
@@ -56,7 +56,7 @@ const vertex = ({ lift, least, most, rim }) =>
         deepPlace = deepGrown * sign(glyph);
         deepGlyph = deepGrown * glyph;
       }
-    } else if (deepLook.x > -0.5) {
+    } else if (deepLook.x > -0.5 && clipPosition.w > 0.0) { // behind the camera, w is negative
       clipPosition.z = -clipPosition.w;
     }
     clipPosition /= clipPosition.w;`,

@@ -30,7 +30,7 @@ import {
   writePoints,
 } from "./buffers.mjs";
 import { redraw, within } from "./context.mjs";
-import { SHAPES, deepen } from "./depth.mjs";
+import { SHAPES, UNCHANGED, deepen } from "./depth.mjs";
 import { guarded, report, wanted } from "./patches.mjs";
 import { captureLoop, pulse } from "./pulse.mjs";
 import { compileLazily } from "./shaders.mjs";
@@ -52,7 +52,7 @@ const xyz = ({ x, y, z }) => [x, y, z];
 export class SpacePanel extends Panel {
   /** @type {import("./depth.mjs").Look} */ #depth = {
     paper: [1, 1, 1],
-    shape: SHAPES.label,
+    shape: UNCHANGED,
     still: true,
     size: 1,
   };
