@@ -48,7 +48,8 @@ export class RecipeChanges {
     this.#frames = frames;
     this.#grip = new Grip(player.root, player.life);
     const name = player.root.querySelector(".poster")?.ariaLabel;
-    this.#loadingText = `The figure ${name ? `“${name}” ` : ""}is still loading.`;
+    const which = name ? `The figure “${name}”` : "The figure";
+    this.#loadingText = `${which} is still loading.`;
     player.life.addEventListener("abort", () => this.#request.abort());
   }
 
