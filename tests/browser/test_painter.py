@@ -250,6 +250,25 @@ def test_labels_behind_the_camera_are_not_drawn(page):
     assert ink(page) == 0
 
 
+# Note the shape of each object that is drawn with the depth effects, 0 for labels and −1 for no effects.
+NOTING_SHAPES = """for (const { prototype } of [WebGLRenderingContext, WebGL2RenderingContext]) {
+  const own = prototype.uniform4f;
+  window.shapes = [];
+  prototype.uniform4f = function (place, shape, ...others) {
+    shapes.push(shape);
+    own.call(this, place, shape, ...others);
+  };
+}"""
+
+
+def test_what_plotly_draws_before_its_objects_are_changed_is_not_in_front_of_everything(page):
+    page.add_init_script(NOTING_SHAPES)
+    visit(page, "/digits?progress=1#without=buffers")
+    rest(page)
+    shapes = page.evaluate("shapes")
+    assert shapes[0] == -1 and 0 in shapes
+
+
 COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
 
 
