@@ -8,7 +8,7 @@
  * @typedef {keyof State} Name
  */
 
-const ECHO_MS = 3000; // milliseconds in which callbacks may send a reported value back
+const ECHO_MS = 1000; // milliseconds in which callbacks may send a reported value back
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
@@ -40,9 +40,10 @@ export function query({ choices, params, progress, follow, camera }) {
  * If code links the figure with a control of its own in both directions, each report comes back as an echo:
  * late, perhaps several times, and perhaps after newer reports. So a value (of a dict: an entry) that was
  * reported in the last ECHO_MS is taken for an echo: the figure does not adopt it. If code is then left with
- * an older value than the figure's, the figure reports its own again. All other values are requests. This
- * ends: an echo of the newest report causes nothing, and each echo of an older one at most one report. If
- * code insists on an older value, the figure adopts it after ECHO_MS. */
+ * an older value than the figure's, the figure reports its own again. All other values are requests, also
+ * those of a new figure's first report. This ends: an echo of the newest report causes nothing, and each echo
+ * of an older one at most one report. If code sends an older value again after ECHO_MS, the figure adopts
+ * it. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
@@ -90,10 +91,11 @@ export class Binding {
       return current && fulfils(this.expected[name], state[name]);
     };
     const news = NAMES.filter((name) => state[name] !== undefined && !isKnown(name));
+    const moved = this.fresh ? [] : news;
     this.fresh = false;
     const told = Object.fromEntries(news.map((name) => [name, state[name]]));
     for (const [key, at] of this.reports) if (now - at > ECHO_MS) this.reports.delete(key);
-    for (const name of news)
+    for (const name of moved)
       for (const [path, value] of changed(name, state[name], this.known[name]))
         this.reports.set(`${path}=${value}`, now);
     Object.assign(this.known, told);

@@ -29,12 +29,16 @@ export function show(model, place, code) {
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab then leaves key presses in the figure to the figure
   for (const kind of ["keydown", "keyup", "keypress"]) host.addEventListener(kind, deaf);
   place.replaceChildren(host);
+  let reporting = false; // the model then has some properties of a report, and not yet the others
   const figure = new Figure(host, kernel(model, code), (news) => {
+    reporting = true;
     for (const [name, value] of Object.entries(news)) model.set(name, value);
+    reporting = false;
     model.save_changes();
   });
   const heard = PROPERTIES.map((name) => `change:${name}`).join(" ");
-  const tell = () => figure.show(Object.fromEntries(PROPERTIES.map((name) => [name, model.get(name)])));
+  const tell = () =>
+    reporting || figure.show(Object.fromEntries(PROPERTIES.map((name) => [name, model.get(name)])));
   model.on(heard, tell);
   tell();
   return () => {

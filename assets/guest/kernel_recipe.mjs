@@ -63,8 +63,7 @@ export function recipe(model, unpack, query, signal) {
  * kernel share. @param {Model} model @returns {Promise<boolean>} */
 async function isGone(model) {
   const late = new Promise((go) => setTimeout(go, WIDGET_TIMEOUT_MS));
-  const shared = await Promise.race([model.widget_manager?.get_model(model.get("_library")), late]).catch(
-    () => null,
-  );
+  const found = async () => model.widget_manager?.get_model(model.get("_library"));
+  const shared = await Promise.race([found(), late]).catch(() => null);
   return shared?.comm_live === false;
 }

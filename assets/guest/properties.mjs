@@ -47,7 +47,8 @@ export function unknownParameter(params, names) {
 /** Whether a property has a value. @param {any} value @returns {boolean} */
 export const isSet = (value) => value !== null && value !== undefined;
 
-/** A value as Python writes it, for an error message; if it is very long, only its beginning.
+/** A value for an error message: texts and None as Python writes them, other values as JSON. Of a very
+ * long value only the beginning.
  * @param {unknown} value @returns {string} */
 function quoted(value) {
   if (!isSet(value)) return "None";

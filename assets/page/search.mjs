@@ -276,7 +276,7 @@ export function suggestion(entries, query) {
   const occurs = (/** @type {string} */ word) =>
     STOP_WORDS.has(word) || [...alike(stem(word), rarity.keys()).keys()].some((each) => rarity.has(each));
   const asked = plainSpelling(query).trim();
-  const corrected = asked.replace(/(?<![\p{L}\p{N}.,'’])\p{L}+(?![\p{L}\p{N}'’])/gu, (word) =>
+  const corrected = asked.replace(/(?<![\p{L}\p{N}]|\p{L}['’])\p{L}+(?![\p{L}\p{N}]|['’]\p{L})/gu, (word) =>
     occurs(word) ? word : (nearestWord(word, vocabulary) ?? word),
   );
   return corrected === asked ? "" : corrected;

@@ -75,7 +75,7 @@ export class PageParts {
     });
     if (player.closed) return;
     // what had the focus is gone, and nothing else has it
-    if (focused && !focused.isConnected && (tree.activeElement ?? document.body) === document.body)
+    if (focused && !focused.isConnected && document.activeElement === document.body)
       this.panels[0]?.gd.focus({ preventScroll: true });
     frames.shows.push(...pictured(player), ...headline(player), handles(player));
     frames.describe = description(player);

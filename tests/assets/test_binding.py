@@ -91,7 +91,7 @@ def test_it_comes_to_rest_and_both_sides_agree(node, moves):
     assert says(node, *steps, {"props": props}, {"state": state})[-2:] == [{}, None]
 
 
-ECHO_MS = 3000  # as in assets/guest/binding.mjs
+ECHO_MS = 1000  # as in assets/guest/binding.mjs
 
 
 def at(**values):
@@ -143,6 +143,9 @@ def test_a_value_of_the_application_wins_also_over_later_echoes(node):
         assert says(node, *states, {"props": at(progress=2), "pause": pause})[-1] == asked
     *_, asked = says(node, *states, {"props": at(progress=2), "pause": 100, "refused": True})
     assert asked == {"progress": 2}, "it corrects a value that the figure has refused"
+    away, back = ({"props": at(t=t), "pause": 100} for t in (1.5, REST["params"]["t"]))
+    *_, told, _, asked = says(node, {"state": REST, "fresh": True}, away, back)
+    assert told["params"] and asked == {"params": {"t": REST["params"]["t"]}}, "defaults are no echo"
 
 
 def linked(node, values, delays, callback):

@@ -315,6 +315,7 @@ def test_what_is_not_there_is_not_found(node):
         ("why aren’t norms equal", ""),
         ("0.0018", ""),
         ("arXiv 1607.06450", ""),
+        ("mean,elipsoid of 'gradeint'", "mean,ellipsoid of 'gradient'"),
     ],
 )
 def test_a_misspelt_word_is_corrected_to_the_nearest_word_of_the_index(node, query, corrected):

@@ -157,7 +157,7 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         until(lambda: heard and heard[-1]["params"] == {"t": 1})
         turn("choose")
         until(lambda: one.locator("#choice-n").input_value() == "24" and heard)
-        page.wait_for_timeout(300)  # longer than POLL_MS in assets/guest/figure.mjs
+        page.wait_for_timeout(300)  # longer than REPORT_INTERVAL_MS in assets/guest/figure.mjs
         assert [each["choices"] for each in heard] == [{"n": "24"}], "what a callback sets is not sent back"
         turn("other")
         until(lambda: heard and heard[-1]["params"] == {"shrink": 0.3, "shift": 1, "eps": 0})

@@ -97,6 +97,8 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
     until(lambda: says("fig.progress") == "2.0")
     scene.locator("#choice-d").select_option("2")
     until(lambda: says("fig.choices['d'], 'gamma3' in fig.params") == "('2', False)")
+    page.wait_for_timeout(500)  # longer than REPORT_INTERVAL_MS in assets/guest/figure.mjs
+    assert scene.locator("#choice-d").is_visible() and not page.locator(".refused").count()
 
     assert does("fig.choices = {'d': '3'}; fig.params = {'gamma2': 1.7}; fig.progress = 4") == ""
     until(lambda: scene.locator("#choice-d").input_value() == "3")
@@ -106,7 +108,9 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
     figure = scene.locator(".view .figure").first
     until(lambda: figure.evaluate(EYE) == pytest.approx([1, 1, 1], abs=1e-3))
     assert does("fig.params = {'eps': 99}") == "eps=99 is not 0 or a number from 1e-08 to 10"
-    page.wait_for_timeout(500)  # longer than POLL_MS in assets/guest/figure.mjs: nothing comes back
+    page.wait_for_timeout(
+        500
+    )  # longer than REPORT_INTERVAL_MS in assets/guest/figure.mjs: nothing comes back
     assert says("fig.follow, fig.progress, fig.camera") == "(7, 4.0, [1.0, 1.0, 1.0])"
     figure.scroll_into_view_if_needed()
     drag(page, middle(page, "[data-slug=layernorm] .view .figure"), (80, 0))
