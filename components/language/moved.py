@@ -8,9 +8,9 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    The new query lacks the pairs that `Scene.moved` maps to the returned slug. Its list `controls` names no
-    choice of `scene`, present or former, that the scene with this slug does not have. If this is another
-    scene, the query also lacks the values of such choices. The rest is kept in its order.
+    Pairs of the query that `Scene.moved` maps to the returned slug are left out. So are names in its list
+    `controls` of choices, present or former, that the new scene lacks; and, if it is another scene, their
+    values. The rest is kept in its order.
     """
     if not scene.moved:
         return None

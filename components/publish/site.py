@@ -100,8 +100,8 @@ def write(folder: Path, url: str = "", links: Links = ()) -> str:
 def write_story(folder: Path, links: Links = ()) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises CommandFailed if `folder` is a file, or contains something else than such a site; OSError.
-    links: as in `Site`.
+    Raises OSError; and CommandFailed if `folder` is a file, contains the explorer, or has files but no
+    `theme.css`, so that it is no older site. links: as in `Site`.
     """
     if (folder / "story/index.html").is_file():
         raise CommandFailed(

@@ -2,9 +2,9 @@
 
 In each of three precisions, the largest difference between the outputs of the two models is compared with the
 largest difference that rounding alone causes. The conversion passes if the former is at most
-`MAX_ROUNDING_RATIO` times the latter. To measure the latter, the original model runs in another precision,
-with another text in its batch, and with each weight changed at random by up to half a machine epsilon of its
-size.
+`MAX_ROUNDING_RATIO` times the latter. To measure the latter, the original model runs three more times: in
+another precision; with another text in its batch; and with each weight changed at random by up to half a
+machine epsilon of its size.
 """
 
 from __future__ import annotations

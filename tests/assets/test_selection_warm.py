@@ -33,7 +33,7 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """For keys that move independently, starting from the previous frame gives the same as from scratch.
+    """If keys move independently, a search that starts from the last frame's result finds the same keys.
 
     Later, half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
     """

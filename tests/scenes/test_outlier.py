@@ -136,7 +136,8 @@ def squeezed():
 def the_most_of_a_gradient():
     """The number that the scene shows is the largest singular value of the norm's Jacobian J, by PyTorch.
 
-    J maps the output y to 0, and for LayerNorm also 𝟏. J is symmetric, so gradients lose these parts.
+    J maps the output y to 0, and for LayerNorm also 𝟏. J is symmetric, so gradients lose their parts along
+    these vectors.
     """
     for norm, d in KINDS:
         recipe, params = state(norm, d, a=5.0)

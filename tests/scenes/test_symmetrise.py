@@ -329,7 +329,7 @@ def four_iterations():
 
 
 def some_go_astray():
-    """After training the mean error falls in each iteration, but the errors of 48 vectors rise in some."""
+    """After training the mean error falls in each iteration, but 48 vectors have an iteration in which theirs rises."""
     block, x = film(4, 4), recipe().cloud("points").points.astype(float)
     found = np.array([errors(x, way) for way in iterates(block.block, block.at(-1), x, 4)])
     assert (np.diff(found.mean(1)) < 0).all() and len(x) == 120

@@ -49,8 +49,9 @@ def measured(name: str) -> list[dict[str, Any]]:
 def queries_and_keys(name: str) -> list[list[Heads]]:
     """Run a model on its text; for each layer, return a list with (queries, keys, sizes) of each window.
 
-    Queries and keys are (heads, n, d) for a window of n tokens. The sizes (n,) are the root mean squares by
-    which the norm before attention divides the tokens' vectors; None unless the model is the pre-LN one.
+    Queries are (heads, n, d) for a window of n tokens, keys (key heads, n, d); several heads may share a key
+    head. The sizes (n,) are the root mean squares by which the norm before attention divides the tokens'
+    vectors; None unless the model is the pre-LN one.
     """
     source, every = MODELS[name], list[list[Heads]]()
     seen, sizes = list[tuple[Array, Array]](), list[Array]()

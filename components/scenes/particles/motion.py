@@ -142,9 +142,10 @@ def put(names: Sequence[str]) -> Put:
 
 
 def put_parameters(d: int, n: int) -> list[Parameter]:
-    """The parameters that `slots` names, which readers change by dragging a token.
+    """The parameters of all moves that `slots` names, which readers set by dragging a token.
 
-    By default the number of the token is −1, so that no token is moved.
+    d: the dimension. n: the number of tokens. The first parameter of a move is the index of the moved token;
+    its default is −1, for no token.
     """
     found = []
     for k, (who, when, *place) in enumerate(slots(d), start=1):

@@ -131,8 +131,8 @@ def pair_steps(d: int, shared: str) -> Steps:
 def seen_by_q(d: int) -> Steps:
     """Steps from a pair (q, k) to six numbers: ⟨q, k⟩, the cosine, three coordinates of k/√d, and ⟨q, k⟩².
 
-    The pair has the numbers of `pairs` without the two g, that is 9. The three coordinates place the key in
-    the picture, where q is upright.
+    The pair has 9 numbers: those of `pairs`, without the two numbers g. The three coordinates place the key
+    in the picture, where q is upright.
     """
     q, k = (0, 1, 2), (3, 4, 5, 6)
     units = Branches((Pipeline(()), Pipeline((Normalize(groups=(q, k)),))), "concat")  # units from 9 on

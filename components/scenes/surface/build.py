@@ -121,8 +121,9 @@ def arctangent() -> tuple[Cloud, Cloud]:
 def curve_view(color: Color, straight: bool) -> View:
     """Graph of the slice: the first coordinate of each point now, against its first coordinate at the start.
 
-    `color` is the colour scale of the points. `straight` says whether the slice is above a line. For a circle
-    the closed form is drawn for only one half, as the other half has the same curve.
+    `color` is the colour scale of the points. `straight` says whether the slice follows a straight line in
+    the plane, or a circle. For a circle the closed form is drawn for only one half, as the other half has the
+    same curve.
     """
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
