@@ -219,8 +219,9 @@ def soft():
     scores = stages(recipe, "scored", overlap=1)[-1][:, D:]
     np.testing.assert_allclose(scores[:, 0], scores[:, 1], atol=ROUNDING)
     np.testing.assert_allclose(share(2, "box", 1), 1 / 2)
-    said(100 * share(2, "triangle", 1)[0, 0], "75")
-    said(100 * share(2, "sine", 1)[0, 0], "82")
+    for window, words in (("triangle", "75"), ("sine", "82")):
+        for own in share(2, window, 1)[0, :2]:
+            said(100 * own, words)
     scores = stages(cut(window="triangle"), "scored", overlap=1, query=0)[-1][:, D:]
     np.testing.assert_allclose(9 * scores[:, 1], scores[:, 0], atol=ROUNDING)
     assert np.abs(scores).max() > 1
@@ -427,7 +428,7 @@ CLAIMS = {
     r"In general a block of $m \le d - 2$ axes sees a filled ellipsoid of all $m$ dimensions; a block of all axes but one sees an ellipsoid's surface and nothing inside it. The semi-axes of such an ellipsoid are $\sqrt{d}$, and $\sqrt{d - m}$ along the direction in which all coordinates of the block are equal. For $d = 768$ and $m = 64$ these are 27.7 and 26.5.": in_general,
     "Anonymous authors (2025) say that the sphere has two dimensions less than the whole space. So it has, because of the two equations. But a head of at most $d - 2$ axes": two_less,
     r"The means of the blocks sum to zero. The squared lengths of the parts sum to $d$: where one part is longer, the others together are shorter. A grey ring combines parts of different points. All such sums together fill a body of four dimensions. With two heads and no overlap, they can lie at any distance from 0 to $\sqrt 8 = 2.83$ from the origin (with the height along $𝟏$), not only at distance 2. The 160 rings of the picture lie at distances from 0.76 to 2.67.": all_sums,
-    "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. Under the window an axis is an interval of length 1. On average over it, a triangle leaves 75 % of the axis to its own head, a squared sine 82 %. A query meant for head 1 then has scores in head 2, too. With triangles these are a ninth as large as those in head 1, because a score contains a head's share twice": soft,
+    "Take two heads and overlap 1. With boxes as windows each head has half of every axis, so their scores are equal. With triangles a head has 75 % of each of its own axes, with squared sines 82 %. A query meant for head 1 then has scores in head 2, too. With triangles these are a ninth as large as those in head 1, because a score contains a head's share twice": soft,
     "### Two shadows After LayerNorm all points have length 2.": two_shadows,
     "filled ellipses: the part that one head sees can be short, if the part that the other head sees is long.": two_shadows,
     "what head 1 sees of them, brown what head 2 sees": two_shadows,
