@@ -261,9 +261,10 @@ NOTING_SHAPES = """for (const { prototype } of [WebGLRenderingContext, WebGL2Ren
 }"""
 
 
-def test_what_plotly_draws_before_its_objects_are_changed_is_not_in_front_of_everything(page):
+def test_what_plotly_draws_before_its_objects_are_changed_is_not_in_front_of_everything(new_page):
+    page = new_page(**SMALL)
     page.add_init_script(NOTING_SHAPES)
-    visit(page, "/digits?progress=1#without=buffers")
+    page.goto("/digits?progress=1#without=buffers")
     rest(page)
     shapes = page.evaluate("shapes")
     assert shapes[0] == -1 and 0 in shapes
