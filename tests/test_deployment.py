@@ -526,6 +526,18 @@ def test_every_setting_is_documented_and_passed_on():
     assert services()["proxy"]["environment"].keys() == {"CLIENT_REQUESTS"}
 
 
+def test_the_settings_for_systemd_are_settings_and_the_limits_those_of_the_container():
+    page = (ROOT / "docs/deployment.md").read_text("utf-8").partition("\n## Without Docker\n")[2]
+    page = page.partition("\n## ")[0]
+    (unit,) = re.findall(r"```ini\n(.*?)```", page, re.S)
+    (given,) = re.findall(r"```sh\n(TRUSTED_PROXIES.*?)```", page, re.S)
+    web = services()["web"]
+    assert {line.partition("=")[0] for line in given.splitlines()} <= web["environment"].keys()
+    assert "#" not in given  # systemd would take it for a part of the value
+    assert f"LimitNOFILE={web['ulimits']['nofile']}\n" in unit
+    assert re.search(r"MemoryMax=(\d)G", unit)[1] + "g}" == web["mem_limit"].rpartition("-")[2]
+
+
 def test_nginx_takes_as_large_a_body_as_the_web_server():
     (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "nginx.conf").read_text())
     assert int(megabytes) * 2**20 == serve.WAITRESS["max_request_body_size"]

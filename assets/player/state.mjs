@@ -193,7 +193,7 @@ export class State {
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
-  /** Show the next recipe of a running training, with the clock at its end. @param {Recipe} recipe */
+  /** Adopt the next recipe of a running training, and set the clock to its end. @param {Recipe} recipe */
   grow(recipe) {
     this.#recipe = { ...this.recipe, ...recipe };
     const clock = clockOf(recipe);

@@ -106,7 +106,7 @@ function begin(ticket, shown, choices) {
   showNews((lastNews = ["running", 0, "Starting …"]));
 }
 
-/** Stop polling the training's news; the training itself goes on at the server. */
+/** Stop polling for news of the training, and intercepting the player's choices; tell the server nothing. */
 function forget() {
   clearTimeout(silence);
   followed?.life.abort();

@@ -95,7 +95,10 @@ def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
 
 
 def triangles(corners: np.ndarray) -> str:
-    """Path data of triangles (F, 3, 2), all in the same orientation; those with area 0 are left out."""
+    """SVG path data of triangles (F, 3, 2), written so that the corners of each are clockwise on the screen.
+
+    Corners are rounded to whole pixels; triangles that then have no area are left out.
+    """
     corners = np.rint(corners).astype(int)
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]

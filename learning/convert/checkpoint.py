@@ -49,7 +49,7 @@ def one_line_errors(what: str, model: str | None = None) -> Iterator[None]:
     """Turn exceptions in the `with` block into NotConverted, with a one-line message that begins with `what`.
 
     If the exception is a NotConverted already, it is raised unchanged. model: the name of the model that is
-    loaded in the block, of whose files the message names a damaged one.
+    loaded in the block; if one of its files is damaged, the message names this file.
     """
     try:
         yield
@@ -66,8 +66,8 @@ class Checkpoint:
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
-    repeated               names of tensors without stored values of their own: not stored, or stored with the
-                           values of the stored tensor to which they are tied
+    repeated               names of all tensors that only repeat the tensor to which they are tied: those in
+                           `ties`, and those that a file stores a second time with the same values
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.

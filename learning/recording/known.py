@@ -169,7 +169,10 @@ def as_float64(tensor: Any) -> Array:
 
 
 def _is_called_a_norm(module: Any) -> bool:
-    """Whether a module may be a norm according to its class name; False for batch and instance norms."""
+    """Whether a module may be a norm according to its class name.
+
+    False for batch and instance norms, and for other modules with a running mean.
+    """
     called = "norm" in type(module).__name__.lower()
     return called and not _is_other_norm(module) and not hasattr(module, "running_mean")
 
@@ -196,8 +199,8 @@ def _has_buffers(module: Any) -> bool:
 def _gains_and_shifts(module: Any) -> list[tuple[Any, Any]]:
     """The pairs of parameters that may be the gain γ and the shift β of a module; a missing one is None.
 
-    The only pair is (`weight`, `bias`). But if a module with one or two parameters has no `weight`, the two
-    pairs are its parameters in both orders.
+    Usually one pair: (`weight`, `bias`). If a module has one or two parameters, and none is called `weight`,
+    there are two pairs: its parameters in either order.
     """
     weight, bias = (getattr(module, name, None) for name in ("weight", "bias"))
     own = list(module.parameters(recurse=False))

@@ -81,9 +81,10 @@ def test_an_eye_over_the_origin_gives_way_to_a_level_one():
 
 @pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
-    """The eye stays if it is on the normal of the plane ⟨w, x⟩ + b = 0, or too near the origin, or if w = 0.
+    """The camera stays if no nearest position sees the plane ⟨w, x⟩ + b = 0 edge-on.
 
-    Too near means nearer to the origin than the plane.
+    Three cases: the eye is on the line through the origin that is perpendicular to the plane; it is nearer
+    to the origin than the plane; w is 0, so that there is no plane.
     """
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 

@@ -102,10 +102,11 @@ def test_the_table_anew(name, kind):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
-    """The letters' vectors are those that the model computes when it reads only the current window.
+    """The letters' vectors are those that the model computes when it reads the text that the choice `kind` says.
 
-    Tested at the first and last stage, for three positions of the window. Each letter's distance from its
-    start is that of these vectors, and its path is at least as long as this distance.
+    For `kept` it reads from the start of the text, otherwise only the current window. Tested at the first and
+    last stage, for three positions of the window. Each letter's distance from its start, in spreads, is that
+    of these vectors, and its path is at least as long as this distance.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")

@@ -47,7 +47,8 @@ def best_plane(x, labels):
 def exhaustive(x, labels):
     """The result of `best_plane`, by trying all planes through three of the points.
 
-    So every way to separate the points is found, because the three points can be counted on either side.
+    This covers all ways to separate the points, if the three points themselves count as right: by a small
+    movement of the plane, each of them comes to either side.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])

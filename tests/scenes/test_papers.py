@@ -169,7 +169,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_language.tokens_of_the_sentence,
-            "In each of the 162 heads of these two models, of 32 or 64 dimensions, each of 512 tokens can have the highest score",
+            "in each of the 162 heads of these two models (with 32 or 64 dimensions), every key of a text of 512 tokens can have the highest score",
         ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (
@@ -214,7 +214,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_digits.the_answer,
-            "classifies 95.6 % correctly, one with $u_\\varepsilon$ 97.2 %, and one with nothing between its layers 95.8 %",
+            "classifies 95.6 % correctly, one with $u_\\varepsilon$ (which divides a vector by its length, without centring) 97.2 %, and one with nothing between its layers 95.8 %",
         ),
         (test_majority.no_difference, "p = 0.08 with a learning rate of 0.001, and p = 0.85 with 0.01"),
     ],

@@ -63,7 +63,7 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """The scene's five numbers for a pair of vectors are its score, cosine, lengths and heights along 𝟏."""
+    """Score, cosine, length of k and its height along q, as the scene stores them, are those of the vectors."""
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))
     for x, norm in zip(stages(recipe_of(SCENE, d=str(d), shared=shared), rho=rho), norms, strict=True):

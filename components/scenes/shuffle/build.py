@@ -2,9 +2,9 @@
 
 The axes are swapped within attention heads or across them.
 
-Each dot is one shuffle. A step moves the dots from one kind of shuffle to the next kind: the dot with the
-k-th smallest cost of the first kind moves to the k-th smallest cost of the second. A dot's coordinates are
-these two costs and the heights at which they are drawn.
+Each dot is one shuffle, drawn at its cost. Each step shows the next kind of shuffle: its dots begin where
+those of the previous kind are, the k-th cheapest at the k-th cheapest, and move to their own costs. So the
+coordinates of a dot are two costs, at its start and at its end, and the two heights at which it is drawn.
 """
 
 from __future__ import annotations

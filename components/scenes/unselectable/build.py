@@ -31,7 +31,8 @@ ARMS = ("drawn", "centred", "layernorm", "eps")  # how the keys are treated befo
 KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)
 MAX_OPENED = 200, 4  # largest numbers of keys and dimensions that the scene `select` shows
 STANDARD_ERRORS_DRAWN = 2  # standard errors of the mean that a bar spans, up and down
-# Indices of the coordinates of a cell: column, row, log₁₀ n, the share drawn, the shares of all arms, n, d.
+# Indices of the coordinates of a cell: column, row, log₁₀ n, the share that is shown, the shares of all arms,
+# SCALED, n, d.
 COLUMN, ROW, LOG, SHOWN, FIRST = 0, 1, 2, 3, 4
 SCALED, N, D = (FIRST + len(ARMS) + k for k in range(3))
 WIDTH = D + 1
@@ -231,9 +232,10 @@ def frame() -> list[Part]:
 
 @cache
 def law(d: int) -> Array:
-    """Points (K, WIDTH) of the curve of exact shares in d dimensions, for K numbers of keys.
+    """The curve of exact shares of unselectable keys in d dimensions: points (K, WIDTH) for K key counts.
 
-    They have the shares of keys as drawn, of centred keys (which have d − 1 dimensions), and 0 for LayerNorm.
+    The shares are in percent: of the random keys themselves, and of the centred keys, whose dimension is
+    d − 1. For the two kinds of LayerNorm (with ε = 0 and with ε) the points contain 0.
     """
     several = np.unique(np.geomspace(KEY_COUNTS[0], KEY_COUNTS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
