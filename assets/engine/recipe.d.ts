@@ -89,6 +89,7 @@ export interface Overview {
   rows: string[][];
   abouts: string[];
   csv: string;
+  file: string;
   choice: string;
 }
 

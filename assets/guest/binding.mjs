@@ -16,7 +16,7 @@ const ECHO_MS = 1000; // milliseconds in which callbacks may send a reported val
  * dict, it may name only some entries; the other entries may then have any value. False if the property is
  * not set. @param {any} asked @param {any} has @returns {boolean} */
 function fulfils(asked, has) {
-  if (asked === null || asked === undefined) return false;
+  if (!isSet(asked)) return false;
   if (Array.isArray(has)) return same(asked, has);
   if (typeof has !== "object") return Number(asked) === has;
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
@@ -28,9 +28,33 @@ export function query({ choices, params, progress, follow, camera }) {
   const all = { ...choices, ...params, progress, follow, camera };
   return Object.fromEntries(
     Object.entries(all)
-      .filter(([, value]) => value !== null && value !== undefined)
+      .filter(([, value]) => isSet(value))
       .map(([name, value]) => [name, String(value)]),
   );
+}
+
+/** The properties that a figure must adopt now: those that it could not adopt before, with their present
+ * values, and the news; without those that code has taken back. @param {State} pending the properties that it
+ * could not adopt; of dicts, these entries @param {State} news @param {State} props all properties, as code
+ * has set them last @returns {State} */
+export function toAdopt(pending, news, props) {
+  const still = Object.entries(pending).map(([key, value]) => {
+    const present = props[/** @type {Name} */ (key)];
+    if (!isDict(value) || !isDict(present)) return [key, present];
+    return [key, Object.fromEntries(Object.entries(present).filter(([entry]) => entry in value))];
+  });
+  const all = Object.entries(merged(Object.fromEntries(still), news));
+  return Object.fromEntries(all.filter(([key]) => isSet(props[/** @type {Name} */ (key)])));
+}
+
+/** Properties in which those of `upper` replace those of `lower`; of two dicts, the entries.
+ * @param {Record<string, any>} lower @param {Record<string, any>} upper @returns {State} */
+export function merged(lower, upper) {
+  const both = Object.entries(upper).map(([key, value]) => [
+    key,
+    isDict(value) && isDict(lower[key]) ? { ...lower[key], ...value } : value,
+  ]);
+  return { ...lower, ...Object.fromEntries(both) };
 }
 
 /** Decides which changes to pass on, in both directions. `known` has the properties as they were last
@@ -62,7 +86,7 @@ export class Binding {
     for (const name of NAMES) {
       const value = props[name];
       const before = this.known[name];
-      if (value === null || value === undefined) {
+      if (!isSet(value)) {
         if (this.refused) delete this.known[name];
       } else if (!same(value, before)) {
         Object.assign(this.known, { [name]: value });
@@ -88,7 +112,8 @@ export class Binding {
       const known = this.known[name];
       if (this.fresh) return same(known, state[name]);
       const current = known === undefined || fulfils(known, state[name]);
-      return current && fulfils(this.expected[name], state[name]);
+      const expected = this.expected[name];
+      return current && fulfils(expected, state[name]) && !hasMore(state[name], expected);
     };
     const news = NAMES.filter((name) => state[name] !== undefined && !isKnown(name));
     const moved = this.fresh ? [] : news;
@@ -110,6 +135,9 @@ export class Binding {
   }
 }
 
+/** Whether a property has a value. @param {any} value @returns {boolean} */
+export const isSet = (value) => value !== null && value !== undefined;
+
 /** Whether a property is a dict, such as `params`. @param {unknown} value @returns {value is object} */
 const isDict = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -122,6 +150,10 @@ const changed = (name, value, before) =>
         .filter(([entry, x]) => String(x) !== String(before?.[entry]))
         .map(([entry, x]) => [`${name}.${entry}`, x, entry])
     : [[name, value, ""]];
+
+/** Whether a value is a dict with entries that `known` lacks. @param {unknown} value @param {any} known */
+const hasMore = (value, known) =>
+  isDict(value) && Object.keys(value).some((entry) => known[entry] === undefined);
 
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -11,10 +11,10 @@ import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
-import { Binding, paced, query, same } from "./binding.mjs";
-import { PROPERTIES, isSet, unknownParameter, wrongProperty } from "./properties.mjs";
+import { Binding, merged, paced, query, same, toAdopt } from "./binding.mjs";
+import { PROPERTIES, unknownParameter, wrongProperty } from "./properties.mjs";
 /** @import { Plotly } from "../globals.mjs" */
-/** @import { Name, State } from "./binding.mjs" */
+/** @import { State } from "./binding.mjs" */
 
 /** @typedef {State & {slug?: string, controls?: string[] | null, theme?: string | null}} Props */
 /**
@@ -65,7 +65,8 @@ export class Figure {
     const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
-    if (other) this.#next(() => this.#open(another ? asked : { ...this.#state, ...this.pending, ...asked }));
+    if (another) this.#next(() => this.#open(asked));
+    else if (other) this.#next(() => this.#reopen(asked));
     else this.#next(() => this.#apply(asked));
   }
 
@@ -119,14 +120,19 @@ export class Figure {
     this.binding.refused = false;
   }
 
+  /** Open a new figure in the state of the present one, then apply properties. @param {State} news */
+  async #reopen(news) {
+    const asked = toAdopt(this.pending, news, this.props);
+    await this.#open(this.#state ?? asked);
+    if (!this.binding.refused) return this.#apply(asked);
+    this.pending = merged(this.pending, asked);
+  }
+
   /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
    * figure, and the properties stay `pending`, unless code has taken them back. @param {State} news */
   async #apply(news) {
     const { player } = this;
-    const all = Object.entries({ ...this.pending, ...news });
-    const /** @type {State} */ asked = Object.fromEntries(
-        all.filter(([name]) => isSet(this.props[/** @type {Name} */ (name)])),
-      );
+    const asked = toAdopt(this.pending, news, this.props);
     const problem = wrongProperty(this.props);
     if (problem) {
       this.pending = asked;

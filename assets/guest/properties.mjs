@@ -5,7 +5,7 @@
  * Pure.
  */
 
-import { NAMES } from "./binding.mjs";
+import { NAMES, isSet } from "./binding.mjs";
 
 export const PROPERTIES = ["slug", "controls", "theme", ...NAMES];
 const THEMES = ["auto", "light", "dark"];
@@ -43,9 +43,6 @@ export function unknownParameter(params, names) {
   const only = names.length <= MAX_LISTED ? `; there are only ${names.join(", ")}` : "";
   return name === undefined ? "" : `this scene has no parameter ${name}${only}`;
 }
-
-/** Whether a property has a value. @param {any} value @returns {boolean} */
-export const isSet = (value) => value !== null && value !== undefined;
 
 /** A value for an error message: texts and None as Python writes them, other values as JSON. Of a very
  * long value only the beginning.

@@ -39,7 +39,7 @@ export function tables(overviews, player) {
 /** Make the table of an overview, with buttons that copy and save the table, and a function `show` that
  * updates it to the player's state. @param {Overview} overview @param {Player} player */
 function made(overview, player) {
-  const { title, csv } = overview;
+  const { title, csv, file } = overview;
   const { table, show, text } = sortable(overview, player);
   const said = h("span", { role: "status" });
   const copy = async () => {
@@ -48,7 +48,7 @@ function made(overview, player) {
       () => "This browser does not allow copying.",
     );
   };
-  const save = () => saveData(new Blob([csv], { type: "text/csv" }), "norms.csv");
+  const save = () => saveData(new Blob([csv], { type: "text/csv" }), file);
   const element = h(
     "section",
     { className: "overview-table" },

@@ -280,6 +280,7 @@ class Overview:
     columns  the heads of the columns; a click on one sorts the table by this column
     abouts   an explanation of each column, shown as a tooltip of its head
     csv      the contents of a file that readers can save, such as the same numbers in full precision
+    file     the name of this file
     """
 
     lines: Sequence[str]
@@ -288,6 +289,7 @@ class Overview:
     rows: Sequence[Sequence[str]]
     abouts: Sequence[str]
     csv: str
+    file: str
     choice: str = ""
 
 

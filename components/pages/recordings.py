@@ -8,7 +8,6 @@ link) can see and delete the digest. If the same file is uploaded twice, there a
 
 from __future__ import annotations
 
-import re
 import secrets
 import threading
 
@@ -28,7 +27,7 @@ from learning import shipped
 from learning.file_error import FileError
 from learning.recording.checked import checked
 from learning.recording.digest import Digest, digest, from_digest, to_file
-from learning.recording.report import to_csv, to_json
+from learning.recording.report import file_name, to_csv, to_json
 
 MAX_NORMS = 200  # largest number of norms in an upload; the command line has no such limit
 RETRY_SECONDS = 5  # until the next attempt, while another file is analysed; the largest takes 10 s
@@ -122,8 +121,7 @@ def table(name: str, kind: str) -> Response:
         found = _found(name)
         text = to_csv(found.rows) if kind == "csv" else to_json(found.name, found.rows, found.skipped)
     answer = Response(text, mimetype=REPORT_MIME_TYPES[kind])
-    plain = re.sub("[^a-z0-9]", "", found.name.lower())[:20] or "model"
-    answer.headers["Content-Disposition"] = f'attachment; filename="normscape-{plain}.{kind}"'
+    answer.headers["Content-Disposition"] = f'attachment; filename="{file_name(found.name, kind)}"'
     return answer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -105,6 +106,12 @@ def to_csv(rows: Sequence[TableRow]) -> str:
     for row in rows:
         writer.writerow(_plain(row[column.name]) for column in shown)
     return file.getvalue()
+
+
+def file_name(name: str, ending: str) -> str:
+    """The name of a file with numbers about the recording of the model `name`."""
+    plain = re.sub("[^a-z0-9]", "", name.lower())[:20] or "model"
+    return f"normscape-{plain}.{ending}"
 
 
 def _plain(value: Any) -> Any:

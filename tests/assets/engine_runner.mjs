@@ -9,7 +9,7 @@ import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
 import { find, suggestion } from "../../assets/page/search.mjs";
 import { createInterface } from "node:readline";
-import { Binding, paced, query } from "../../assets/guest/binding.mjs";
+import { Binding, paced, query, toAdopt } from "../../assets/guest/binding.mjs";
 import { unknownParameter, wrongProperty } from "../../assets/guest/properties.mjs";
 import { recipe } from "../../assets/guest/kernel_recipe.mjs";
 import { plain, side } from "../../assets/player/describe.mjs";
@@ -317,6 +317,7 @@ const answers = {
     });
   },
   asked: ({ state }) => query(state),
+  toAdopt: ({ pending, news, props }) => toAdopt(pending, news, props),
   wrongProperty: ({ props }) => wrongProperty(props),
   unknownParameter: ({ params, names }) => unknownParameter(params, names),
   /**

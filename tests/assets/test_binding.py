@@ -241,6 +241,33 @@ def test_a_refused_property_that_is_taken_back_may_be_set_again(node):
     assert asked[-3:] == [{"params": [1, 2]}, {}, {"params": [1, 2]}]
 
 
+@pytest.mark.parametrize(
+    ("pending", "news", "props", "adopts"),
+    [
+        ({"progress": 99}, {}, {"progress": 1}, {"progress": 1}),
+        ({"progress": 99, "follow": 2}, {}, {"progress": None, "follow": 2}, {"follow": 2}),
+        ({"choices": {"n": 9, "d": 4}}, {"choices": {"n": 60}}, {"choices": {"n": 60, "d": 4}}, None),
+        ({"params": {"s": 1, "t": 2}}, {"follow": 1}, {"params": {"t": 3, "eps": 1}, "follow": 1},
+         {"params": {"t": 3}, "follow": 1}),
+        ({"params": [1, 2]}, {}, {"params": {"t": 3}}, {"params": {"t": 3}}),
+    ],
+    ids=["corrected", "taken back", "a part of it corrected", "an entry taken back", "not a dict"],
+)  # fmt: skip
+def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
+    node, pending, news, props, adopts
+):
+    """The correction may be no news: `asked` takes it for an echo if the figure has just reported it."""
+    assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
+
+
+def test_a_parameter_that_comes_with_a_choice_of_code_is_told_at_once(node):
+    params = REST["params"] | {"gamma4": 1}
+    state = REST | {"choices": {"n": 60, "d": "4"}, "params": params}
+    choice = {"props": {"choices": {"d": "4"}}}
+    *_, told, again = says(node, {"state": REST}, {"props": REST}, choice, {"state": state}, {"state": state})
+    assert (told, again) == ({"params": params}, None)
+
+
 def test_a_camera_is_told_where_there_is_one(node):
     turned, zoomed = REST | {"camera": [1, 2, 3]}, REST | {"camera": [1, 2, 3, 0, 0, 1]}
     none, first, asked, same, other = says(

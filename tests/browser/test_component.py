@@ -34,6 +34,10 @@ TURNS = {
     "pink": (Output("one", "theme", allow_duplicate=True), "pink"),
     "dark": (Output("one", "theme", allow_duplicate=True), "dark"),
     "choose": (Output("one", "choices"), {"n": "24"}),
+    "both": (
+        [Output("one", name, allow_duplicate=True) for name in ("controls", "params")],
+        [["t"], {"eps": 0.5}],
+    ),
     "other": (Output("one", "slug"), "temperature"),
     "take": (Output("room", "children", allow_duplicate=True), []),
     "put": (Output("room", "children", allow_duplicate=True), [Scene("stretch", id="one", progress=0)]),
@@ -169,6 +173,11 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         turn("put")
         until(lambda: heard and heard[-1]["params"] == {"t": 3, "eps": 0})
         assert heard[-1]["progress"] == 0
+        turn("set")
+        until(lambda: slider(one) == 2)
+        turn("both")
+        until(lambda: heard and heard[-1]["params"] == {"t": 2, "eps": 0.5})
+        assert slider(one) == 2, "other controls leave the sliders where they are"
         assert page.evaluate("typeof Plotly") == "undefined", "the page's own graphs load their own"
 
 

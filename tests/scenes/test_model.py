@@ -733,6 +733,7 @@ def test_each_of_two_recordings_has_its_table_as_csv():
     for found, name, choice in zip(recipe.overviews, ("smollm2", "minilm"), ("norm", ""), strict=True):
         rows = list(csv.DictReader(io.StringIO(found.csv)))
         assert len(found.rows) == len(rows) and found.choice == choice
+        assert found.file.startswith("normscape-") and name in found.file and found.file.endswith(".csv")
         for line, measured in zip(rows, shipped(name).rows, strict=True):
             assert float(line["longest"]) == measured["longest"] and line["path"] == measured["path"]
 

@@ -22,7 +22,7 @@ from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
 from learning.recording.digest import Digest, Reduced, from_digest
-from learning.recording.report import formatted, summary_columns, to_csv
+from learning.recording.report import file_name, formatted, summary_columns, to_csv
 from learning.recording.verdict import TOO_FEW, verdict
 
 SHIPPED = {
@@ -154,6 +154,7 @@ def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Ove
         ],
         abouts=[column.about for column in shown],
         csv=to_csv(digest.rows),
+        file=file_name(digest.name, "csv"),
         choice=choice,
     )
 
