@@ -167,6 +167,12 @@ def test_ticks_are_round_and_few():
     assert len(strips.ticks(1e-12, 1, log=True)) <= strips.MAX_TICKS + 1
 
 
+def test_numbers_of_strips_are_short():
+    values = (0, 1e-4, 1.234e-4, 3e-6, 0.0011, 0.973, 12345)
+    texts = [strips.number(value, percent=False) for value in values]
+    assert texts == ["0", "10⁻⁴", "1.23·10⁻⁴", "3·10⁻⁶", "0.0011", "0.973", "12,345"]
+
+
 def test_massive_vectors_can_be_left_out_of_the_picture():
     k = max(range(61), key=lambda k: shipped("smollm2").rows[k]["longest"])
     row, norm = shipped("smollm2").rows[k], shipped("smollm2").norms[k]

@@ -176,6 +176,7 @@ def test_where_the_sliders_are_is_on_the_curves():
 
 
 LOW_PLOT, LETTER_HEIGHT = 78, 14  # pixels: the plot of the first chart at 1024 × 768, and its labels' letters
+PLOT = 150  # pixels: the plot of the first chart at 1024 × 900
 
 
 @pytest.mark.parametrize("heads", HEADS)
@@ -186,6 +187,7 @@ def test_the_names_of_the_curves_keep_apart_in_a_low_chart(heads):
     pixels = np.array(heights) * LOW_PLOT / (high - low)
     assert np.diff(pixels).min() > LETTER_HEIGHT, pixels
     assert low < heights[0] and heights[-1] < high
+    assert np.abs(heights).min() * PLOT / (high - low) > LETTER_HEIGHT / 2, "no name is on the zero line"
 
 
 # --- what the text says

@@ -417,13 +417,15 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A number as text, with three digits or whole, such as 97.3 %, 0.0011 or 3·10⁻⁶; "–" for None."""
+    """A number as text, with three digits or whole, such as 97.3 %, 0.0011 or 3·10⁻⁴; "–" for None."""
     if value is None:
         return "–"
     shown = 100 * value if percent else value
-    text = f"{shown:,.0f}" if abs(shown) >= 999.5 else f"{shown:.3g}"
+    form = ",.0f" if abs(shown) >= 999.5 else ".2e" if 0 < abs(shown) < 1e-3 else ".3g"
+    text = f"{shown:{form}}"
     digits, _, power = text.partition("e")
     if power:
+        digits = digits.rstrip("0").rstrip(".")
         raised = f"10{str(int(power)).translate(SUPERSCRIPTS)}"
         text = raised if digits == "1" else f"{digits}·{raised}"
     return f"{text} %" if percent else text

@@ -49,7 +49,7 @@ CAMERA = (1.15, -0.95, 0.42)
 PATH_COUNT = 9  # vectors that draw their path
 FACTORS = np.linspace(-2, 2, 25)  # log₁₀ of the factors on scale and mean in the table
 FLAT, SPACE = rows(np.eye(2)), rows(np.eye(3))
-LABEL_SPACING = 1.0  # least distance between two labels at the ends of curves, in log₁₀ of the error
+LABEL_SPACING = 0.9  # least distance between two labels at the ends of curves, in log₁₀ of the error
 MIN_LOG_ERROR, MAX_LOG_ERROR = -2.5, 2.4  # ends of the axis of the error
 
 
@@ -217,7 +217,7 @@ def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud
         parts.append(draw(f"{h} heads", Line, role, FLAT, np.array(ends), title, **look))
     heights = {h: log10(np.median(table_row(table, h, ITERATIONS[-1])["errors"])) for h in HEADS}
     for h, height in spaced(heights, LABEL_SPACING).items():
-        name = np.array([[9.5, height]])
+        name = np.array([[10.0, height]])
         label = f"H = {h}" if h == heads else str(h)
         parts.append(draw(f"name {h}", Labels, "soft", FLAT, name, labels=[label]))
     seeds = np.array([[k, log10(e)] for k in ITERATIONS for e in table_row(table, heads, k)["errors"]])
@@ -229,7 +229,7 @@ def against_iterations(choices: Choices, table: Rows) -> tuple[View, tuple[Cloud
         Line("curve", "input", FLAT, "this block on these vectors", size=4),
         Points("now", "input", FLAT, size=10),
     )
-    axes = ("iterations", -0.3, 10.7), ("log₁₀ error", MIN_LOG_ERROR, MAX_LOG_ERROR)
+    axes = ("iterations", -0.3, 11.5), ("log₁₀ error", MIN_LOG_ERROR, MAX_LOG_ERROR)
     return graph("iterations", "Error along the iterations", (*layers, *shown), *axes), lines
 
 
