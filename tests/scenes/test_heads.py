@@ -408,7 +408,7 @@ def only_together():
 
 
 CLAIMS = {
-    "In the usual cut, a head of at most $d - 2$ axes sees a filled ellipsoid. That the points lie on a sphere shows only when heads are taken together.": only_together,
+    "In the usual cut, a head of at most $d - 2$ axes sees a filled ellipsoid. Such a head alone cannot tell that the points lie on a sphere; all heads together can.": only_together,
     "In four models of each of four kinds the differences are not significant.": surfaces,
     "With $d = 16$, four heads and two layers, four models of each kind learned from the same text for 1,200 steps. Unseen text cost 2.036 nats a character with the usual cut. With windows that overlap it cost 0.007 to 0.020 more, with standard deviations over the four models of 0.012 to 0.029.": soft_models,
     "half as large as what the heads read, is added to it. All numbers are in nats, and means of four models: | what the heads read | dimensions | new text | noise | | --- | --- | --- | --- | | LayerNorm's sphere | 14 | 1.56 | 1.14 | | RMSNorm's sphere | 15 | 1.63 | 1.16 | | the ball within LayerNorm's sphere | 15 | 1.53 | 1.20 | | the ball within RMSNorm's sphere | 16 | 1.53 | 1.24 | The standard deviations over the models of one kind are 0.07 to 0.20 for a new text and 0.11 to 0.26 for noise.": surfaces,
