@@ -158,10 +158,12 @@ const clicked = (recipe, name) =>
     0,
   );
 
-/** @typedef {{element: HTMLElement, show: (value: string) => void}} Control */
+/** A control of a choice. show: show a value; refuse, of a control in which readers type: if it has this
+ * value, show an error message below it; returns whether it does. @typedef {{element: HTMLElement, show:
+ * (value: string) => void, refuse?: (value: string, words: string) => boolean}} Control */
 
-/** For each choice's element, the choice as JSON, its name, and the function that shows a value.
- * @type {WeakMap<Element, {definition: string, name: string, show: Control["show"]}>} */
+/** For each choice's element, its control, the choice as JSON, and the choice's name.
+ * @type {WeakMap<Element, Control & {definition: string, name: string}>} */
 const controls = new WeakMap();
 
 /** For each container of controls, the function to call when the reader changes a choice. It is kept here
@@ -184,12 +186,11 @@ export function choices(part, recipe, choose) {
     const bounded = choice.kind === "picked" ? { ...choice, max: clicked(recipe, choice.name) } : choice;
     const definition = JSON.stringify(bounded);
     const known = before.get(definition);
-    const { element, show } = known
-      ? { element: known, .../** @type {Omit<Control, "element">} */ (controls.get(known)) }
-      : control(bounded, (value) => choosers.get(part)?.(choice.name, value));
-    controls.set(element, { definition, name: choice.name, show });
-    show(String(recipe.chosen[choice.name]));
-    return element;
+    const made =
+      (known && controls.get(known)) ?? control(bounded, (value) => choosers.get(part)?.(choice.name, value));
+    controls.set(made.element, { ...made, definition, name: choice.name });
+    made.show(String(recipe.chosen[choice.name]));
+    return /** @type {Element} */ (made.element);
   });
   for (const element of [...part.children]) if (!elements.includes(element)) element.remove();
   elements.forEach((element, i) => {
@@ -207,6 +208,14 @@ export function showLists(root, chosen) {
   }
 }
 
+/** Show an error message at the control in which the reader has typed the refused value of a choice. Returns
+ * false if there is no such control. @param {HTMLElement} root @param {string} name of the choice @param
+ * {string} value @param {string} words */
+export function refuse(root, name, value, words) {
+  const element = root.querySelector(`.controls [data-control="${CSS.escape(name)}"]`);
+  return Boolean(element && controls.get(element)?.refuse?.(value, words));
+}
+
 /** The control of a choice, with its label. In a field of several lines, a line end stands for "; " in the
  * choice's value. @param {Choice} choice @param {(value: string) => void} choose
  * called when the reader changes it @returns {Control} */
@@ -216,17 +225,32 @@ function control(choice, choose) {
   const field = entry(choice, id);
   const lines = field instanceof HTMLTextAreaElement;
   const listed = field instanceof HTMLSelectElement ? field.length : 0;
-  field.addEventListener("change", () =>
-    choose(lines ? field.value.trim().replaceAll(/\s*\n\s*/g, "; ") : field.value),
-  );
+  const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
+  if (!listed) field.setAttribute("aria-describedby", hint.id);
+  const judge = (/** @type {string} */ wrong) => {
+    field.setAttribute("aria-invalid", String(Boolean(wrong)));
+    hint.textContent = wrong;
+  };
+  const typed = () => (lines ? field.value.trim().replaceAll(/\s*\n\s*/g, "; ") : field.value);
+  field.addEventListener("change", () => {
+    judge("");
+    choose(typed());
+  });
   return {
     element: h(
       "div",
       { className: `choice ${choice.kind}`, "data-control": choice.name },
       h("label", { htmlFor: id }, choice.label),
       field,
+      ...(listed ? [] : [hint]),
     ),
+    refuse(value, words) {
+      const found = !listed && typed() === value;
+      if (found) judge(words);
+      return found;
+    },
     show(value) {
+      judge("");
       const text = lines ? value.replaceAll(/; */g, "\n") : value;
       if (field instanceof HTMLSelectElement) {
         field.length = listed; // a static page does not list values that only a stop of its tour has

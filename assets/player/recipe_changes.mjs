@@ -8,7 +8,7 @@
 
 import { prefersReducedMotion } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
-import { showLists } from "./controls.mjs";
+import { refuse, showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
 import { changes, read, split, tooLong, wrongValues } from "./link.mjs";
 import { ask } from "./source.mjs";
@@ -181,7 +181,7 @@ export class RecipeChanges {
     const tooLongWords = tooLong(changed, state.recipe.choices);
     if (tooLongWords) {
       if (!this.#wanted) state.begin();
-      return this.#refuse(`${tooLongWords}. The picture is as it was.`);
+      return this.#refuse(tooLongWords, changed);
     }
     if (!this.#wanted && this.#growth.takes(changed)) return this.#arrive();
     const choices = (this.#wanted = {
@@ -200,7 +200,7 @@ export class RecipeChanges {
       const wrong = wrongValues(rest, answer?.recipe ?? state.recipe);
       if (wrong.length) {
         state.begin();
-        return this.#refuse(`${wrong.join("; ")}. The picture is as it was.`);
+        return this.#refuse(wrong.join("; "));
       }
       if (!answer) {
         player.notice("");
@@ -208,11 +208,11 @@ export class RecipeChanges {
       }
       if (!answer.recipe) {
         state.begin();
-        return this.#refuse(
-          answer.refused
-            ? `${answer.refused}. The picture is as it was.`
-            : `${NO_ANSWER_TEXT}; a new choice must wait.`,
-        );
+        const { refused, parameter } = answer;
+        if (refused) return this.#refuse(refused, choices, parameter ? [parameter] : Object.keys(changed));
+        player.notice(`${NO_ANSWER_TEXT}; a new choice must wait.`);
+        showLists(player.root, state.choices);
+        return false;
       }
       player.notice("");
       if (addressed) writeAddress(player, false);
@@ -226,12 +226,15 @@ export class RecipeChanges {
     return done ?? false;
   }
 
-  /** Show a notice that says why a change is refused, and reset lists and check boxes to the present
-   * choices. A text that the reader has typed stays in its field, to be corrected. Returns false. @param
-   * {string} words */
-  #refuse(words) {
-    this.#player.notice(words);
-    showLists(this.#player.root, this.#state.choices);
+  /** Say why a change is refused: at the field in which the reader has typed the wrong value, or else in a
+   * notice. Lists and check boxes return to the present choices; a text that the reader has typed stays in
+   * its field, to be corrected. Returns false. @param {string} words @param {Record<string, string>} [asked]
+   * the refused choices @param {string[]} [names] of the choices that may be wrong */
+  #refuse(words, asked = {}, names = Object.keys(asked)) {
+    const { root } = this.#player;
+    const shown = names.some((name) => refuse(root, name, asked[name], `${words}.`));
+    this.#player.notice(shown ? "" : `${words}. The picture is as it was.`);
+    showLists(root, this.#state.choices);
     return false;
   }
 

@@ -6,8 +6,9 @@
  * from the defaults, the value is the recipe or its file's name. Instead of repeating parts of the default
  * recipe, a recipe's file refers to them.
  *
- * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string}} Answer the recipe for these
- *   choices, or an error message (refused); neither of them if no answer came
+ * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string}} Answer
+ *   the recipe for these choices, or an error message (refused) and, if the server says it, the name of the
+ *   choice with the wrong value (parameter); no recipe and no message if no answer came
  */
 
 import { changes } from "./link.mjs";
@@ -84,6 +85,7 @@ async function get(url, choices, signal) {
     choices,
     recipe: reply?.ok && body ? body : undefined,
     refused: reply?.ok ? undefined : body?.error,
+    parameter: body?.parameter,
   };
 }
 

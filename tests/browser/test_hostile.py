@@ -229,7 +229,8 @@ def test_nonsense_vectors_are_named_by_their_line(page):
     for nonsense, line in (("1 2\n4 x", 2), ("1 2\n4 5\n7", 3), ("hello", 1)):
         page.fill("#choice-vectors", nonsense)
         page.press("#choice-vectors", "Tab")
-        page.wait_for_selector(f".notice:has-text('line {line}')", timeout=TIMEOUT_MS)
+        page.wait_for_selector(f".choice > .hint:has-text('line {line}')", timeout=TIMEOUT_MS)
+        expect(page.locator("#choice-vectors")).to_have_attribute("aria-invalid", "true")
         assert player(page, "Array.from(p.drawn('points'))") == before
         assert page.input_value("#choice-vectors") == nonsense, "what was typed stays to be mended"
     rest(page)
@@ -239,7 +240,7 @@ def test_nonsense_vectors_are_named_by_their_line(page):
     page.fill("#choice-vectors", "1 2\n4 5.5")
     page.press("#choice-vectors", "Tab")
     until(page, "p.ready && p.drawn('points').length === 4")
-    expect(page.locator(".notice")).to_be_hidden()
+    expect(page.locator(".choice > .hint:not(:empty), .choice [aria-invalid=true]")).to_have_count(0)
 
 
 @pytest.mark.allow_errors("status of 400")
@@ -247,5 +248,5 @@ def test_a_number_of_points_out_of_range(page):
     visit(page, f"/layernorm?{SMALL_2D}")
     page.fill("#choice-n", "20000")
     page.press("#choice-n", "Enter")
-    page.wait_for_selector(".notice:has-text('20000')", timeout=TIMEOUT_MS)
+    page.wait_for_selector(".choice > .hint:has-text('20000')", timeout=TIMEOUT_MS)
     assert player(page, "p.drawn('points').length") == 120

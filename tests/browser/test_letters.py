@@ -39,7 +39,7 @@ def test_letters_are_followed_and_marked(page):
 def test_a_sentence_of_ones_own(page):
     """A sentence that cannot be shown gets an error message, and the figure stays."""
     visit(page, "/language?sentence=own")
-    entry, notice = page.locator("#choice-own"), page.locator(".notice")
+    entry, hint = page.locator("#choice-own"), page.locator("#choice-own-hint")
     for typed, words in (
         ("x" * 100_000, "own has 100000 characters, at most 200 fit"),
         ("no 😀", "the model has never read 😀"),
@@ -47,10 +47,10 @@ def test_a_sentence_of_ones_own(page):
     ):
         entry.fill(typed)
         entry.press("Tab")
-        until(page, f"document.querySelector('.notice').textContent.includes({words!r})")
-        assert page.locator(LETTERS).count() == len("What does a key want?"), notice.text_content()
+        until(page, f"document.querySelector('#choice-own-hint').textContent.includes({words!r})")
+        assert page.locator(LETTERS).count() == len("What does a key want?"), hint.text_content()
     entry.fill("50 % (e.g.)")
     entry.press("Enter")
     until(page, "document.querySelectorAll('.letters [role=option]').length === 11")
-    expect(notice).to_be_hidden()
+    expect(hint).to_be_empty()
     page.wait_for_function("() => location.search.includes('own=50')")
