@@ -176,6 +176,24 @@ def test_in_motion_the_buffers_draw_what_plotly_draws(page, name):
         assert difference(other, look(page)) < SAME_PICTURE, "the public way moves too"
 
 
+TELEPHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0.0.0 Mobile Safari/537.36"
+
+
+def test_no_frame_leaves_its_depths_to_the_next_on_a_telephone(new_page):
+    """On a telephone, Plotly makes a context whose browser does not clear the canvas before each frame."""
+    page = new_page(**SMALL, user_agent=TELEPHONE)
+    path, query, state, progress = STATES["rmsnorm"]
+    visit(page, f"{path}?{query}&progress=0")
+    rest(page)
+    attributes = "p.panels[0].scene.glplot.gl.getContextAttributes()"
+    assert player(page, f"{attributes}.preserveDrawingBuffer"), "the test would see nothing"
+    for before in (0.1, 0.05, 0):
+        move(page, state, progress - before)
+    moving = look(page)
+    let_go(page, progress)
+    assert difference(moving, look(page)) < SAME_PICTURE
+
+
 def test_the_canvas_in_2d_draws_what_plotly_draws(page):
     path, query, state = "/layernorm", "n=60&d=2", {"mean": 0.3, "gamma1": 1.6, "beta2": 0.5}
     visit(page, f"{path}?{query}&progress=0")

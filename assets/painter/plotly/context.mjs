@@ -34,13 +34,17 @@ export async function within(build, change) {
 /** Draw a scene at once, without four tasks of Plotly's own redraw: axes and ticks, which our figures hide;
  * hover labels, which are hidden while marks move; adjusting the canvas size, which we set ourselves; and the
  * check that cached buffers are alive. The first three would force a page layout in every frame; the check
- * would wait until all earlier drawing is done. @param {Plotly} glplot Plotly's drawing object of the scene
+ * would wait until all earlier drawing is done. The depth buffer is made writable first: transparent objects
+ * leave it read-only, then Plotly cannot clear it, and on telephones, where Plotly makes a context whose
+ * canvas the browser does not clear (`preserveDrawingBuffer`), points of the previous frame would hide those
+ * of this one. @param {Plotly} glplot Plotly's drawing object of the scene
  * @param {boolean} [moving] whether another frame follows soon: then the pick buffer is not drawn
  * (`unpicked`) */
 export function redraw(glplot, moving = false) {
   const { onrender, autoResize, gl, axes, objects } = glplot;
   const known = gl && axes && objects && "autoResize" in glplot;
   if (!known) report("redraw", "a drawing has no context, axes, objects or size of its own");
+  gl?.depthMask(true);
   if (!known || !wanted("redraw")) return glplot.redraw();
   Object.assign(glplot, { onrender: null, autoResize: false });
   axes.enable = false;
