@@ -95,6 +95,14 @@ def test_no_label_touches_a_count_of_points(kept):
     assert title["y"] + title["height"] <= count["y"] + 1
 
 
+def test_on_a_telephone_the_legend_keeps_away_from_the_caption_of_the_clock(kept):
+    resize(kept, TELEPHONE)
+    visit(kept, "/drift?progress=1")
+    rest(kept, "p.panels[0].gd.parentElement.querySelector('.named')")
+    legend, caption = box(kept, ".legend > li:not(.named)"), box(kept, ".clock > .caption")
+    assert legend["y"] + legend["height"] + 3 <= caption["y"], (legend, caption)
+
+
 def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
     """`View.beside=False` keeps titles in the legend: in `shuffle` they would look like names of rows."""
     resize(kept, DESK)
