@@ -124,16 +124,15 @@ export function legible(crowds, at, tall) {
 }
 
 /** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
- * counted once if any `Points` mark shows it, at its place in the topmost of these marks. Marks that only
- * highlight one point (`followed`, `highest`) do not count. Points of a crowd coincide not only in the view's
- * projection but also in the space of their cloud. @param {View} view @param {Moment} moment
+ * counted once at each stage at which a `Points` mark shows it, at its place in the topmost of the marks that
+ * show it at this stage. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
+ * a crowd coincide not only in the view's projection but also in the space of their cloud. @param {View} view @param {Moment} moment
  * @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
-  const taken = /** @type {Map<string, Set<number>>} */ (new Map());
   const shown =
     /**
-     * @type {Map<string, {cloud: string, n: number, known: Float64Array[], numbers: number[], points:
-     *   number[]}>}
+     * @type {Map<string, {cloud: string, n: number, known: Float64Array[], counted: Set<number>, numbers:
+     *   number[], points: number[]}>}
      */
     (new Map());
   for (const mark of [...layers].reverse()) {
@@ -145,17 +144,15 @@ export function crowdsOf({ layers, dims, ranges }, moment) {
     const stages = [...new Set(rows.map(({ stage }) => stage))].sort();
     const key = JSON.stringify([cloud, stages]);
     const points = pointsOf(mark, moment);
-    const countedPoints = taken.get(cloud) ?? new Set();
     const known = stages.map((stage) => (stage === null ? moment.at[cloud] : moment.stages[cloud][stage]));
-    const group = shown.get(key) ?? { cloud, n, known, numbers: [], points: [] };
+    const group = shown.get(key) ?? { cloud, n, known, counted: new Set(), numbers: [], points: [] };
     for (let i = 0; i < points.length / dims; i++) {
       const index = Array.isArray(only) ? only[i] : i;
-      if (countedPoints.has(index) || Number.isNaN(points[i * dims])) continue;
-      countedPoints.add(index);
+      if (group.counted.has(index) || Number.isNaN(points[i * dims])) continue;
+      group.counted.add(index);
       group.numbers.push(index);
       for (let r = 0; r < dims; r++) group.points.push(points[i * dims + r]);
     }
-    taken.set(cloud, countedPoints);
     shown.set(key, group);
   }
   return [...shown.values()]

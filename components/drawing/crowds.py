@@ -18,11 +18,11 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """The places where several points of one cloud coincide, as (place, number of points, name of the cloud).
 
     Places are in display coordinates. The largest number comes first. Points coincide only if they also do
-    before the projection, at the stages that the view shows. A point that several marks draw counts once, for
-    the topmost of these marks. Only visible marks of the class `Points` count, except those that show only
-    the followed point, or only the point with the highest value.
+    before the projection, at the stages that the view shows. A point that several marks draw at the same
+    stages counts once, for the topmost of these marks. Only visible marks of the class `Points` count, except
+    those that show only the followed point, or only the point with the highest value.
     """
-    taken: dict[str, Array] = {}
+    taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
     for mark in reversed(view.layers):
         if not isinstance(mark, Points) or isinstance(mark.only, Followed | Highest):
@@ -34,7 +34,7 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
         known = [at.now(mark.cloud) if k < 0 else at.stages(mark.cloud)[k] for k in stages]
         points, space = mark.points(at), np.hstack(known)
         numbers = np.array(mark.only) if isinstance(mark.only, list | tuple) else np.arange(len(points))
-        own = taken.setdefault(mark.cloud, np.zeros(len(space), bool))
+        own = taken.setdefault((mark.cloud, stages), np.zeros(len(space), bool))
         new = ~(own[numbers] | np.isnan(points[:, 0]))
         own[numbers[new]] = True
         shown[mark.cloud, stages].append((points[new], space[numbers[new]]))

@@ -15,8 +15,8 @@ def node():
         yield process
 
 
-def counts(recipe, view, progress):
-    at = recipe.moment(recipe.defaults, progress)
+def counts(recipe, view, progress, **params):
+    at = recipe.moment(recipe.defaults | params, progress)
     (view,) = (each for each in recipe.views if each.name == view)
     return [count for _, count, _ in crowds_of(view, at)]
 
@@ -34,6 +34,11 @@ def test_who_stands_behind_another_is_not_with_it():
     assert counts(recipe, "above", 2) == [128, 128]
     assert counts(recipe, "space", 2) == [128, 128, 16]  # also the points without a direction
     assert counts(recipe_of(scenes()["stretch"], n="24"), "curve", 0) == []
+
+
+def test_points_whose_beginning_is_drawn_too_are_counted_where_they_are():
+    """Without ε, LayerNorm sends all 400 points of the plane to two places, also those that leave a trail."""
+    assert counts(recipe_of(scenes()["layernorm"], d="2"), "space", 3, eps=0) == [215, 185]
 
 
 @pytest.mark.parametrize(
