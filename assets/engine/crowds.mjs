@@ -126,8 +126,8 @@ export function legible(crowds, at, tall) {
 /** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
  * counted once at each stage at which a `Points` mark shows it, at its place in the topmost of the marks that
  * show it at this stage. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
- * a crowd coincide not only in the view's projection but also in the space of their cloud. @param {View} view @param {Moment} moment
- * @returns {Crowd[]} */
+ * a crowd coincide not only in the view's projection but also in the space of their cloud. @param {View} view
+ * @param {Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const shown =
     /**
