@@ -42,7 +42,8 @@ def client():
 def reachable(scene):
     """Yield dictionaries {name of a choice: value}, each of which sets one choice of the scene.
 
-    The values are all options of a list, or the smallest and largest value of a number, without the default.
+    The values are all options of a list, or the smallest and largest value of a number (of a `narrowed` one
+    only the smallest), without the default.
     If several options can be chosen, the values are none, each one alone, and all. If a choice exists only
     for some values of another choice (`when`), the dictionary also sets the other choice, to the first of
     these values; then the default is not left out.
@@ -55,7 +56,7 @@ def reachable(scene):
         if isinstance(choice, Several):
             values = ["", *choice.options, ",".join(choice.options)]
         if isinstance(choice, Whole):
-            values = [choice.min, choice.max]
+            values = [choice.min] if choice.narrowed else [choice.min, choice.max]
         for value in values:
             if other or value != choice.default:
                 yield other | {choice.name: value}

@@ -19,6 +19,7 @@ from learning.models import Model
 
 Choices = Mapping[str, Any]
 MAX_LISTED = 24  # names or values that an error message lists
+LARGEST_WHOLE = 10**18 - 1  # the largest number that `whole` can read
 MAX_MESSAGE_CHARACTERS = 400  # of an error message, before that list
 
 
@@ -123,15 +124,19 @@ class Whole(BaseChoice):
     """A choice of a whole number from `min` to `max`.
 
     of: names of other choices. When the reader changes one of them, this choice returns to its default.
+    narrowed: whether the range depends on data and is narrower than `min` to `max`; then the scene's `build`
+    raises `WrongValue` for a number outside it.
     """
 
     min: int
     max: int
     step: int = 1
     of: Sequence[str] = ()
+    narrowed: bool = False
 
     def parse(self, text: str) -> int:
-        return whole(self.name, text, self.min, self.max)
+        low, high = (-LARGEST_WHOLE, LARGEST_WHOLE) if self.narrowed else (self.min, self.max)
+        return whole(self.name, text, low, high)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import chi2
 
 import components.scenes
+from components.language.scene import WrongValue
 from components.scenes.model import SCENE, strips
 from components.scenes.model.build import SHIPPED, build, summary
 from components.scenes.model.picture import deviation, massive
@@ -83,9 +84,11 @@ def test_what_is_shown_is_what_the_model_computes(name, norm):
     np.testing.assert_allclose(scale, scale[0], rtol=SMALL)
 
 
-def test_a_norm_beyond_the_last_is_the_last():
-    for norm in (9, 1000):
-        assert recipe_of(SCENE, recording="trained", norm=norm).views[0].title == "Norm 9 of 9: ln_f"
+def test_a_norm_that_the_recording_does_not_have_is_refused_with_its_range():
+    assert recipe_of(SCENE, recording="trained", norm=9).views[0].title == "Norm 9 of 9: ln_f"
+    for norm in (0, 10, -5, 1000):
+        with pytest.raises(WrongValue, match=f"norm={norm} is outside 1 … 9,"):
+            recipe_of(SCENE, recording="trained", norm=norm)
 
 
 def test_the_picture_of_all_norms_has_the_name_of_the_model():

@@ -14,7 +14,7 @@ SCENE = Scene(
         Result("own", "Your recording", of=("recording",), longest=32),
         Choice("beside", "second recording", "none", {"none": "nothing"} | BESIDE),
         Result("other", "Your second recording", of=("beside",), longest=32),
-        Whole("norm", "norm, in the order of depth", 1, min=1, max=MAX_NORMS, of=("recording", "own")),
+        Whole("norm", "norm, in the order of depth", 1, 1, MAX_NORMS, of=("recording", "own"), narrowed=True),
         Choice("strips", "strips", "massive", SET_NAMES),
         Choice("massive", "massive vectors", "shown", MASSIVE),
         Choice("colour", "colour", "position", COLOURS, folded=True),

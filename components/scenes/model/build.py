@@ -15,7 +15,7 @@ import numpy as np
 from components.language.cloud import Cloud, Row
 from components.language.marks import Followed
 from components.language.recipe import Facts, Number, Overview, Recipe, View
-from components.language.scene import Choices, File, Stored
+from components.language.scene import Choices, File, Stored, WrongValue
 from components.scenes.model import strips
 from components.scenes.model.picture import as_second, numbers, picture
 from components.scenes.model.strips import named
@@ -57,7 +57,7 @@ def _file(choice: str, key: str, name: str) -> File | Stored:
 
 
 def build(choices: Choices, first: Digest, second: Digest | None = None) -> Recipe:
-    k = min(choices["norm"], len(first.norms)) - 1  # recordings have different numbers of norms
+    k = index(choices["norm"], first)
     if second and named(second) == named(first):  # such as a model before and after it was converted
         second = replace(second, name=f"{named(second)[: strips.NAME_CHARACTERS - 9]} (second)")
     pairs = [(first, k), *([(second, same_depth(k, first, second))] if second else [])]
@@ -88,6 +88,15 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
         facts=facts(pairs),
         overviews=(overview(first, summary(first), choice="norm"), *([overview(second)] if second else [])),
     )
+
+
+def index(number: int, first: Digest) -> int:
+    """The index of the norm with this number. Raises `WrongValue` if the recording `first` has none."""
+    count = len(first.norms)
+    if not 1 <= number <= count:
+        words = f"norm={number} is outside 1 … {count}, the norms of this recording"
+        raise WrongValue("norm", words, {"min": 1, "max": count, "whole": True})
+    return number - 1
 
 
 def strips_view(
