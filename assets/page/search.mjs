@@ -40,8 +40,9 @@ const MIN_NAME_SIMILARITY = 2 / 3;
 const GOOD_MATCH_SHARE = 0.55;
 const MIN_MATCH_SHARE = 0.2;
 
-/** Words that would get the same stem as "Dash" (the library) or "fold", but are not forms of these words. */
-const NOT_FORMS = /^(?:dash(?:ed|es)|folders?)$/;
+/** Words that would get the same stem as "Dash" (the library), "fold" or "mean" (the average), but are not
+ * forms of these words. */
+const NOT_FORMS = /^(?:dash(?:ed|es)|folders?|meanings?)$/;
 
 /** Groups of words that mean the same in our texts, each group as a list of stems. */
 const SYNONYMS = (
@@ -190,6 +191,9 @@ function alike(word, vocabulary) {
   ]);
 }
 
+const MARK = /^(?:[a-z]|[^\p{L}\p{N}])$/u; // one Latin letter, or one sign
+const isLong = (/** @type {string} */ word) => /^\p{L}{2,}$/u.test(word);
+
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
 /** The entries that match a query well enough, the best first, with their scores (hits); and for each word of
@@ -210,7 +214,9 @@ function ranked(entries, query) {
     return n && rare(n, all.length);
   });
   const meanRarity = sum(rarities) / rarities.filter(Boolean).length;
-  if (!meanRarity) return { likes, hits: [] };
+  // of "<b>unheard</b>", only the letter and the signs occur, and they tell nothing
+  const onlyMarks = words.some(isLong) && words.every((word, k) => !rarities[k] || MARK.test(word));
+  if (!meanRarity || onlyMarks) return { likes, hits: [] };
   // a word of the query that occurs in no entry gets the average weight of the other words
   const wordWeights = rarities.map((each) => each || meanRarity);
   const totalWeight = sum(wordWeights);

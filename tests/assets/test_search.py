@@ -292,8 +292,25 @@ def test_places_with_other_names_are_of_what_there_is(entries):
     }
 
 
+def test_a_whole_word_wins_over_a_longer_one_that_begins_with_it(node):
+    assert found(node, "mean")[0] == ("The mean", "/absorb#the-mean")
+    assert not any("meaning" in title for title, _ in found(node, "mean"))
+    assert {url for _, url in found(node, "meaning")[:2]} == {"/stretch#the-meaning", "/fold#the-meaning"}
+
+
 def test_what_is_not_there_is_not_found(node):
-    for query in ("xylophone", " ", "constructor", "hasOwnProperty", "???", "\\", "🙂", "a" * 5000):
+    for query in (
+        "xylophone",
+        "<b>zzqqxx</b>",
+        "x zzqqxx",
+        " ",
+        "constructor",
+        "hasOwnProperty",
+        "???",
+        "\\",
+        "🙂",
+        "a" * 5000,
+    ):
         assert found(node, query) == [], query
     assert found(node, "softmax xylophone zither marimba balalaika timpani") == []
 
