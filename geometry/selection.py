@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from geometry.arrays import Numbers, real
 
 Array = np.ndarray
-LEAD_TOLERANCE = 1e-12  # relative to the size of the keys; smaller margins are rounding errors
+LEAD_TOLERANCE = 1e-12  # relative to the size of the keys; smaller margins and offsets are rounding errors
 CONVERGED_GAIN = 1e-20  # Newton's method ends if the next step would gain less
 FULL_STEP_GAIN = 1e-9  # if the gain is smaller, a full step is taken, because rounding hides its gain
 # added curvature, relative to the mean; keeps the system solvable if the keys lie in a subspace
@@ -54,6 +54,7 @@ def certificate(keys: Float[Array, "n d"], k: int) -> Certificate:
     keys = checked(keys)
     away, others = np.delete(keys, k, axis=0) - keys[k], np.delete(np.arange(len(keys)), k)
     weights, size = np.zeros(len(keys)), _size(away)
+    away[np.linalg.norm(away, axis=-1) <= LEAD_TOLERANCE * size] = 0  # copies of the key, except for rounding
     if not len(away):
         return Certificate(np.inf, np.zeros(keys.shape[1]), weights, 1.0)
     foot = nearest(away)

@@ -148,9 +148,20 @@ export function certificate(keys, n, d, k) {
     d,
     Array.from({ length: d }, (_, j) => keys[k * d + j]),
   );
+  mergeCopies(all);
   const { query, value } = evenest(all, coordinates(all, k), null, EXACT_GAIN);
   const { p } = softmax(all, query);
   const others = 1 - p[k];
   for (let i = 0; i < n; i++) if (i !== k && p[i] >= MIN_WEIGHT * others) weights[i] = p[i] / others;
   return { margin: 0, query, weights, largest: Math.exp(-value) };
+}
+
+/** Set to 0 the coordinates of keys that differ from the origin only by rounding. @param {RelativeKeys} all */
+function mergeCopies({ rows, size, n, d }) {
+  for (let i = 0; i < n; i++) {
+    let squares = 0;
+    for (let j = 0; j < d; j++) squares += rows[j * n + i] ** 2;
+    if (Math.sqrt(squares) <= LEAD_TOLERANCE * size)
+      for (let row = 0; row < (d * (d + 3)) / 2; row++) rows[row * n + i] = 0;
+  }
 }

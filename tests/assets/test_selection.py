@@ -74,6 +74,14 @@ def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
     agrees(node, x, x @ A + 1, x @ A @ level, x, -x, 0 * x)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_copies_that_differ_by_rounding(node, d):
+    places = np.random.default_rng(d).normal(size=(2, d))
+    keys = np.repeat(places, [24, 26], axis=0)
+    keys[:3] *= 1 + 2.0**-52
+    agrees(node, keys, keys[::-1])
+
+
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_two_hundred_on_their_way_to_a_sphere(node, d):
     keys = np.random.default_rng(d).normal(size=(200, d))

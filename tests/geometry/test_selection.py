@@ -98,6 +98,16 @@ def test_copies_share_what_one_would_get(m):
     assert largest_weights(keys)[:m] == pytest.approx(1 / m) and selectable(keys)[:m].tolist() == [m == 1] * m
 
 
+def test_copies_that_differ_by_rounding_are_copies():
+    """The outermost of 24 rounded copies does not win; each gets at most 1/24, by even weights of the others."""
+    keys = np.repeat([[np.sqrt(2), 0], [-np.sqrt(2), 0]], [24, 26], axis=0)
+    keys[:3] *= 1 + 2.0**-52
+    for k in (0, 23):
+        found = certificate(keys, k)
+        assert found.largest == pytest.approx(1 / 24) and found.margin == 0
+        assert sorted(set(found.weights.round(9))) == pytest.approx([0, 1 / 23])
+
+
 def test_known_weights():
     """Known largest weights: 1/(1 + n) in the centre of n symmetric keys, 1/3 midway between two keys."""
     for n in (3, 5, 50):
