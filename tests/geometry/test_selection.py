@@ -99,7 +99,7 @@ def test_copies_share_what_one_would_get(m):
 
 
 def test_copies_that_differ_by_rounding_are_copies():
-    """The outermost of 24 rounded copies does not win; each gets at most 1/24, by even weights of the others."""
+    """The outermost of 24 rounded copies does not win; each gets at most 1/24."""
     keys = np.repeat([[np.sqrt(2), 0], [-np.sqrt(2), 0]], [24, 26], axis=0)
     keys[:3] *= 1 + 2.0**-52
     for k in (0, 23):
