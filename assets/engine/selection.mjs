@@ -156,7 +156,8 @@ export function certificate(keys, n, d, k) {
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 
-/** Set to 0 the coordinates of keys that differ from the origin only by rounding. @param {RelativeKeys} all */
+/** Set to 0 the coordinates of keys that differ from the origin only by rounding.
+ * @param {RelativeKeys} all */
 function mergeCopies({ rows, size, n, d }) {
   for (let i = 0; i < n; i++) {
     let squares = 0;
