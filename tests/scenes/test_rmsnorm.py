@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv
 
+from components.language.framing.paper import on_paper
 from components.scenes.rmsnorm import SCENE
 from components.scenes.rmsnorm.build import OFFSET_STD
 from components.training.recipes import recipe_of
@@ -47,6 +48,19 @@ def test_far_from_zero_all_are_near_a_pole():
     for q in (-5.0, 5.0):
         cosine = stages("rmsnorm", q=q)[-1].sum(1) / 3
         assert (np.sign(q) * cosine > 0.9).all()
+
+
+def test_the_names_of_the_poles_are_whole_and_clear_of_the_poles_on_a_narrow_telephone():
+    half, letters = 99, np.array([13, 26])  # pixels; Plotly draws letters so far above the place of a label
+    (view, *_), at = RECIPE.views, RECIPE.moment(RECIPE.defaults, 3)
+    names, poles = (
+        half
+        * on_paper(view, next(m for m in view.layers if m.cloud == cloud).points(at), view.camera)[0][:, 1]
+        for cloud in ("pole names", "poles")
+    )
+    lower, upper = names[:, None] + letters
+    assert poles[1] + 8 < upper[0] and upper[1] < half
+    assert -half < lower[0] and lower[1] < poles[0] - 4
 
 
 # --- what the text says

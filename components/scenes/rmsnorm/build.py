@@ -159,10 +159,11 @@ def guides(stages: int = 4) -> list[Part]:
     stages: the number of stages of the recipe.
     """
     equator = clouds.circle(128, *U, radius=ROOT)
-    # labels are drawn above their place: the lower one is moved down, off the line
-    names = np.array([[1.6], [1.2]]) * ROOT * POLES
+    # labels are drawn above their place: the lower one is moved down, off the pole; the upper one is near its
+    # pole, so that it is whole in a low panel too
+    names = np.array([[1.7], [1.07]]) * ROOT * POLES
     return [
-        draw("mean line", Line, "mean-direction", SHOW, 1.18 * ROOT * POLES, size=4, opacity=0.6, guide=True),
+        draw("mean line", Line, "mean-direction", SHOW, 1.1 * ROOT * POLES, size=4, opacity=0.6, guide=True),
         draw("poles", Points, "mean-direction", SHOW, ROOT * POLES, size=8),
         draw("pole names", Labels, "mean-direction", SHOW, names, labels=["−𝟏", "+𝟏"], guide=True),
         *globe(SHOW, ROOT * UP, mesh=[0.07, 0.07, *[0.12] * (stages - 3), 0.15]),
