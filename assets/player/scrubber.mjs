@@ -255,7 +255,9 @@ function replays(recipe, player) {
     const spans = unpack(hand.spans);
     for (let i = 0; i < spans.length; i += 2) {
       if (i && spans[i] === spans[i - 2] && spans[i + 1] === spans[i - 1]) continue;
-      const words = `${title.split(":")[0]}, ${whole(spans[i])} to ${whole(spans[i + 1])}: play it`;
+      const kind = title.split(":")[0];
+      const words = `${whole(spans[i])} to ${whole(spans[i + 1])}: play it`;
+      const number = String(buttons.length + 1);
       places.push(((spans[i] + spans[i + 1]) / 2 - min) / (max - min));
       buttons.push(
         h(
@@ -263,12 +265,13 @@ function replays(recipe, player) {
           {
             type: "button",
             className: "event",
-            title: words,
-            "aria-label": `${buttons.length + 1}: ${words}`,
+            title: `${kind}, ${words}`,
+            "aria-label": `${kind} ${number}, ${words}`,
             onclick: () => replay(player, hand, i / 2),
             style: `color: var(--${role})`,
           },
-          String(buttons.length + 1),
+          h("span", { className: "kind" }, `${kind} `), // a finger sees no title
+          number,
         ),
       );
     }

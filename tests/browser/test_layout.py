@@ -46,6 +46,20 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)].filter(
 }).map((e) => e.outerHTML.slice(0, 90))"""
 
 
+def test_on_a_narrow_telephone_a_finger_can_press_the_course_a_training_and_a_drop(new_page):
+    page = new_page(viewport={"width": 360, "height": 640}, has_touch=True)
+    visit(page, "/spiral?progress=1")
+    right = 0
+    for link in page.locator(":is(.top a, .top button):visible").all():
+        at = link.bounding_box()
+        assert at["x"] >= right and min(at["width"], at["height"]) >= 24, link.text_content()
+        right = at["x"] + at["width"]
+    assert page.locator(".event").first.inner_text() == "drop 1", "what the number counts"
+    page.locator("summary", has_text="Train it yourself").click()
+    expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
+    assert page.evaluate(SMALL, [".training :is(button, input, summary)", FINGER]) == []
+
+
 def test_a_notice_is_not_covered_by_the_button_of_the_tour(kept):
     resize(kept, DESK)
     visit(kept, "/fold")
