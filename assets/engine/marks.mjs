@@ -38,6 +38,10 @@ export const MARKS = {
   Line(mark, moment) {
     const points = allPoints(mark, moment);
     const k = mark.rows.length;
+    if (mark.where) {
+      const shown = allPoints({ ...mark, rows: [mark.where] }, moment);
+      for (let i = 0; i < shown.length; i++) if (!(shown[i] > 0)) points.fill(NaN, i * k, (i + 1) * k);
+    }
     return withHeads(mark.order ? gather(points, k, unpack(mark.order)) : points, k, mark.arrow);
   },
 

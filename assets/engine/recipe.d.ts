@@ -241,6 +241,7 @@ export interface LineMark extends MarkFields {
   dash: string;
   hand: Choose | null;
   order: Packed | null;
+  where: Row | null;
   arrow: Arrow | 0;
   mark: "Line";
   draws: "line";

@@ -110,6 +110,10 @@ FIELDS = {
     "color": lambda n, widths: st.none() | colors(n, widths),
     "hand": lambda n, widths: st.none() | st.just(Follow()),
     "order": lambda n, widths: st.none() | indices(n, -1).map(np.array),
+    # far from 0, where rounding would decide
+    "where": lambda n, widths: (
+        st.none() | st.sampled_from([Row((1e-3,), offset=far) for far in (20.0, -20.0)])
+    ),
     "arrow": lambda n, widths: st.sampled_from([0.0, HEAD]),
     "radius": lambda n, widths: st.sampled_from([0.5, 1.5]),
     "corners": lambda n, widths: st.sampled_from([3, 16]),

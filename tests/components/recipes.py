@@ -64,6 +64,7 @@ def layers(d):
         Points("x", "trail", show, color=Color("sequential", -1, 1, of=Row((1,)))),
         Trail("x", "trail", show, only=[0, 2], opacity=0.5),
         Line("x", "sphere", show, order=np.array([0, 1, -1, 2]), dash="dot"),
+        Line("x", "meeting", show, where=Row((1,), offset=-0.2, stage=0), size=3),
         Labels("names", "axis", show),
         Points("x", "plateau", show, only=Gated("shared", 1, np.eye(d)), size=5),
         Points("x", "shift", show, only=Highest(Row((1,))), size=12),

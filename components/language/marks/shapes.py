@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.language.cloud import Array, Cloud, Moment, project
+from components.language.cloud import Array, Cloud, Moment, Row, project
 from components.language.marks.hands import Choose
 from components.language.marks.mark import GLYPHS, Clickable, Colored, Mark, Selecting, Stroke
 from components.language.marks.selections import ConstantSize, chosen, indices
@@ -52,10 +52,12 @@ class Line(Clickable, Stroke):
     """A line through the points of the cloud. order: their indices in the line's order; None for all in turn.
 
     An index −1 interrupts the line. If `order` is None, the line goes through the points in the order of the
-    cloud. arrow: the length of the arrow head at the end of each unbroken piece; 0 for none.
+    cloud. where: the line is also interrupted at points at which this row is not positive now. arrow: the
+    length of the arrow head at the end of each unbroken piece; 0 for none.
     """
 
     order: Array | None = None
+    where: Row | None = None
     arrow: float = 0.0
     hand: Choose | None = None
     counts_for_axes = "always"
@@ -64,6 +66,8 @@ class Line(Clickable, Stroke):
 
     def points(self, at: Moment) -> Array:
         shown = at.shown(self.cloud, self.rows)
+        if self.where:
+            shown = np.where(at.shown(self.cloud, (self.where,)) > 0, shown, np.nan)
         if self.order is not None:
             shown = np.where(self.order[:, None] < 0, np.nan, shown[self.order])
         return with_heads(shown, self.arrow) if self.arrow else shown
@@ -72,6 +76,11 @@ class Line(Clickable, Stroke):
         super().check(scope)
         if self.order is not None:
             scope.indices("order", self.order, len(scope.cloud(self.cloud).points), low=-1)
+        if self.where:
+            scope.row(self.where, scope.cloud(self.cloud))
+
+    def choosing_rows(self) -> tuple[Row, ...]:
+        return (self.where,) if self.where else ()
 
     def fixed_indices(self, at: Moment) -> Array | None:
         return None if self.order is None else np.unique(self.order[self.order >= 0])

@@ -31,6 +31,8 @@ from geometry import Affine, Branches, Entries, Normalize, Pipeline, Pointwise, 
 from geometry.pipeline import Step
 
 SIDE = 90  # points of the field along one side
+RIM_POINTS = 4 * (AROUND - 1) + 1  # many, so that the border ends near the edge of the sheet
+ROUNDING = 1e-6  # points that are less below the sheet are on it
 STEEP = 0.01  # the absolute score at and above which a colour is fully saturated
 ANGLES = np.arange(0.0, 181.0)  # degrees at which cosines are exact; between them, they are interpolated
 
@@ -136,10 +138,10 @@ def eccentricity() -> Cloud:
 # --- in space
 
 
-def ring(t: float) -> np.ndarray:
+def ring(t: float, count: int = AROUND) -> np.ndarray:
     """Points (1, cos φ, sin φ, t) with φ from 0 to 2π, which `cone` maps to a closed curve on the cone."""
-    phi = np.linspace(0, 2 * np.pi, AROUND)
-    return np.stack([np.ones_like(phi), np.cos(phi), np.sin(phi), np.full(AROUND, t)], -1)
+    phi = np.linspace(0, 2 * np.pi, count)
+    return np.stack([np.ones_like(phi), np.cos(phi), np.sin(phi), np.full(count, t)], -1)
 
 
 def cone_part() -> Part:
@@ -158,16 +160,18 @@ def cone_part() -> Part:
 
 
 def rim() -> Part:
-    """The curve in which the cone meets the sheet; rays that miss the sheet end at the distance LONGEST."""
+    """The curve in which the cone meets the sheet, and later the arc to which the norm sends this curve."""
+    on_sheet = Row((0.0, 0.0, 1.0), offset=ROUNDING - HEIGHT, stage=0)
     return draw(
         "rim",
         Line,
         "meeting",
         SHOW,
-        ring(1.0),
+        ring(1.0, RIM_POINTS),
         "where the decision changes",
         place=cone(),
         steps=NORM.steps,
+        where=on_sheet,
         size=5,
     )
 

@@ -72,7 +72,7 @@ NORMS = {
     "blockrms": Norm("RMS on blocks", RMS, PLAIN, "one block", {4: 2, 6: 2}),
     "instancenorm": Norm("InstanceNorm", INSTANCE, CENTRED, "one channel", {4: 2, 6: 3}, centered=True),
     "batchnorm": Norm("BatchNorm", BATCH, CENTRED, "one feature", sphere=False),
-    "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), LENGTH, "one neuron"),
+    "weightnorm": Norm("WeightNorm", partial(norms.weight_norm, g=1.5), LENGTH, "nothing"),
     "dyt": Norm("DyT", partial(norms.dyt, alpha=1.0), TANH, "nothing", sphere=False),
 }
 THIRD_VIEWS = {"groups": "which numbers are averaged", "numbers": "output against input"}
