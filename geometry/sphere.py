@@ -1,7 +1,7 @@
 """Normalisation to a sphere: the radial map x ↦ R·x/‖x‖, which all normalisation layers use."""
 
 from collections.abc import Sequence
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
 from array_api_compat import device
 from jaxtyping import Float
@@ -16,6 +16,7 @@ from geometry.arrays import (
     shown,
     widened_and_cast_back,
 )
+from geometry.dual import Dual
 
 CONVENTIONS = ("bare", "pytorch", "std")
 Groups = Sequence[Sequence[int]]
@@ -179,7 +180,10 @@ def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array
     x = x / unit
     square = xp.sum(x * x, axis=-1, keepdims=True) + inside / unit / unit
     # Avoid √0 here: its gradient is infinite, and where() afterwards would keep the NaN.
-    lift = xp.astype(constant(square) == 0, x.dtype)
+    zero = constant(square) == 0
+    lift = xp.astype(zero, x.dtype)
+    if isinstance(x, Dual):  # without ε, the zero vector has no derivative
+        lift = Dual(lift, xp.where(zero & (outside == 0), nan * lift, 0 * lift))
     root = xp.sqrt(square + lift)
     if convention == "std":
         root = root + outside / unit - xp.where(outside > 0, lift, 0 * lift)

@@ -26,7 +26,7 @@ from components.language.recipe import (
     View,
     Zeros,
 )
-from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, gates, hull
+from geometry import Affine, Derivative, Entries, Normalize, Pipeline, Pointwise, gates, hull
 from geometry.ellipsoid import diameters
 from tests.assets.engine import Node
 from tests.components.recipes import recipe
@@ -94,6 +94,17 @@ def test_a_small_distance_is_a_power_of_ten_and_rounding_is_nearly_0(node, off, 
     small = Recipe(("x",), (), (a, b), views, readouts=(Residual("far", "a", "b"),))
     asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
     assert node.ask("readouts", **asked) == [word]
+
+
+def test_readouts_of_a_derivative_that_does_not_exist_are_dashes(node):
+    """At the zero vector, without ε: a pair (x, v) of zeros and unit vectors, sent through the derivative."""
+    frame = np.hstack([np.zeros((3, 2)), np.vstack([np.zeros(2), np.eye(2)])])
+    norm = (Derivative(Pipeline((Normalize(),))), Affine(np.eye(2, 4, 2)))
+    clouds = Cloud("axes", frame, Pipeline(norm)), Cloud("b", frame[:, :2])
+    shown = (Lengths("l", "axes"), Residual("far", "axes", "b"))
+    small = Recipe(("x", "y", "z"), (), clouds, (View("v", "", (), ((-1, 1),) * 2, 2),), readouts=shown)
+    asked = {"recipe": packed(small), "params": {}, "progress": 0, "followed": 0}
+    assert node.ask("readouts", **asked) == ["—, —", "—"]
 
 
 @pytest.mark.parametrize(

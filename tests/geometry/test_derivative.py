@@ -21,6 +21,7 @@ from geometry import (
 )
 from geometry.centering import centering_matrix
 from geometry.pointwise import FUNCTIONS
+from geometry.sphere import CONVENTIONS
 
 CLOSE = 1e-10  # relative to the largest number: some roundings of a few steps
 STEPS = {
@@ -78,6 +79,19 @@ def test_a_chain_of_derivatives_is_the_derivative_of_the_chain():
     x, params = np.random.default_rng(1).normal(size=(5, 8)), {"s": 0.4}
     chain = Pipeline(tuple(Derivative(Pipeline((step,))) for step in steps)).stages(x, params)[-1]
     np.testing.assert_allclose(chain, Derivative(Pipeline(steps)).apply(x, params), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("array", (np.array, torch.tensor))
+def test_the_zero_vector_has_a_derivative_only_with_eps(array, convention):
+    """At 0 the derivative along v is NaN for ε = 0; otherwise it is v, divided as the convention says."""
+    pair = array([[0.0, 0, 0, 0, 3, 4, 0, 0]])
+    for eps in (0.0, 0.25):
+        norm = Pipeline((Normalize(eps=eps, convention=convention),))
+        image, v = np.split(np.asarray(Derivative(norm).apply(pair, {})), 2, axis=-1)
+        assert not image.any()
+        divisor = {"bare": 0.5, "pytorch": 1.0, "std": 0.5}[convention]
+        np.testing.assert_allclose(v, np.array([[3, 4, 0, 0]]) / divisor if eps else np.full((1, 4), np.nan))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from((0.0, 1e-5, 1.0)))

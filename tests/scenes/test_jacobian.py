@@ -263,6 +263,9 @@ def at_zero():
         recipe, params = state("forward", "layernorm", 3, x1=0, x2=0, eps=eps)
         frame = recipe.cloud("axes of the Jacobian").stages(params)[-1][1:]
         np.testing.assert_allclose(frame, np.diag([1, 1, 0]) / np.sqrt(eps), atol=EXACT / eps)
+    recipe, params = state("forward", "layernorm", 3, x1=0, x2=0, eps=0)
+    for cloud in ("ball", "ball net", "axes of the Jacobian", "linear"):
+        assert np.isnan(recipe.cloud(cloud).stages(params)[-1][:, -3:]).all()
 
 
 def across_and_along():
@@ -301,7 +304,7 @@ CLAIMS = {
     "Follow the arrow from the output to $x$. The dotted line is the path of its tip.": loses_two_parts,
     "Less than a thousandth of it is left.": along_z,
     r"With $\varepsilon = 0$, can a gradient step make $x - \mu 𝟏$ shorter?": longer,
-    "With $\\varepsilon = 0$ LayerNorm has no derivative there": at_zero,
+    "With $\\varepsilon = 0$ LayerNorm has no derivative there: the direction of $x - \\mu 𝟏$ is not defined. Then the picture does not show a derivative.": at_zero,
     "What happens at $\\sigma = 0$?": at_zero,
     "With $\\varepsilon > 0$ there is one, $\\Pi / \\sqrt{\\varepsilon}$.": at_zero,
 }
