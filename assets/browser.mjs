@@ -1,6 +1,7 @@
 // @ts-check
 /** Queries to the browser: whether the reader prefers reduced motion, or wants to save data; texts
- * stored under a key; and promises that resolve when the page, or the last drawing, has been painted. */
+ * stored under a key; and promises that resolve when the page, or the last drawing, has been painted, or
+ * after a while. */
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const reducedData = matchMedia("(prefers-reduced-data: reduce)");
@@ -49,3 +50,23 @@ export async function drawingShown(timeout) {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout }));
 }
+
+/** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
+ * cache, or the network is back. @param {number} ms @returns {Promise<void>} */
+export const sleep = (ms) =>
+  new Promise((go) => {
+    const woken = new AbortController();
+    const wake = () => {
+      clearTimeout(timer);
+      woken.abort();
+      go();
+    };
+    const timer = setTimeout(wake, ms);
+    for (const [where, what] of /** @type {[EventTarget, string][]} */ ([
+      [window, "online"],
+      [window, "pageshow"],
+      [document, "visibilitychange"],
+    ])) {
+      where.addEventListener(what, wake, { signal: woken.signal });
+    }
+  });

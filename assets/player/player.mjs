@@ -382,7 +382,7 @@ export class Player {
     const part = this.part("notice");
     if (part) {
       part.role = role;
-      part.textContent = words;
+      if (part.textContent !== words) part.textContent = words; // a screen reader says the same words once
       part.hidden = !words;
     }
   }

@@ -3,14 +3,16 @@
  * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
  * embed. If a change is requested while the recipe of an earlier one is being loaded, that request is
  * aborted. New choices are merged with those of the earlier change; a link, a stop or a host's state replaces
- * them. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs).
+ * them. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs). If no answer comes,
+ * the request is repeated until another change is requested.
  */
 
-import { prefersReducedMotion } from "../browser.mjs";
+import { prefersReducedMotion, sleep } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { refuse, showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
 import { changes, read, split, tooLong, wrongValues } from "./link.mjs";
+import { pause } from "./poll.mjs";
 import { ask } from "./source.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { FrameLoop } from "./frame_loop.mjs" */
@@ -21,7 +23,7 @@ import { ask } from "./source.mjs";
 
 const TICK_MS = 500;
 const SLOW_ANSWER_TICKS = 8; // then a notice says that the figure is loading; a blocked page has no ticks
-const NO_ANSWER_TEXT = "The server does not answer. What is on the page still works";
+const NO_ANSWER_TEXT = "The server does not answer. This page keeps asking";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
 export class RecipeChanges {
@@ -35,6 +37,7 @@ export class RecipeChanges {
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
+  #lost = 0; // the number of requests in a row to which no answer came
   #linkedStop = 0; // the tour's stop that the page's link names, until it is shown; 0 if there is none
   #following = false;
 
@@ -95,6 +98,17 @@ export class RecipeChanges {
     return done;
   }
 
+  /** Say that the server does not answer. After a while, or when the network is back, run `change` again,
+   * unless another change has been requested meanwhile. @param {() => Promise<unknown>} change */
+  async #askAgain(change) {
+    const { signal } = this.#request;
+    const still = this.#state.known ? "; what it shows already still works" : "";
+    this.#player.notice(`${NO_ANSWER_TEXT}${still}.`);
+    showLists(this.#player.root, this.#state.choices);
+    await sleep(pause({ empty: 0, lost: ++this.#lost, after: 0 }));
+    if (!this.#player.closed && !signal.aborted) await change();
+  }
+
   /** Request the recipe for some choices; a later change aborts the request.
    * @param {Record<string, string>} choices */
   #ask(choices) {
@@ -102,7 +116,7 @@ export class RecipeChanges {
   }
 
   /** Show the state that the page's link names. If the link has an error, report the error and show the
-   * scene's default state. */
+   * scene's default state. @returns {Promise<unknown>} */
   restore() {
     const player = this.#player;
     const { usual } = this.#state;
@@ -124,12 +138,11 @@ export class RecipeChanges {
       await this.#grip.free();
       if (stale()) return;
       this.#following = false;
-      if (!asked || !answer.recipe)
-        return player.notice(
-          this.#state.known
-            ? `${NO_ANSWER_TEXT}.`
-            : "The server does not answer. Reload the page to try again.",
-        );
+      if (!asked || !answer.recipe) {
+        this.#askAgain(() => this.restore());
+        return;
+      }
+      this.#lost = 0;
       player.notice(
         wrong.length
           ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
@@ -206,13 +219,20 @@ export class RecipeChanges {
         player.notice("");
         return this.#arrive();
       }
+      const { refused, parameter } = answer;
+      if (!answer.recipe && !refused) {
+        const stop = state.arriving;
+        state.begin();
+        this.#askAgain(() => {
+          if (stop) state.call(stop, true);
+          return this.#change(changes(choices, state.choices), rest);
+        });
+        return false;
+      }
+      this.#lost = 0;
       if (!answer.recipe) {
         state.begin();
-        const { refused, parameter } = answer;
-        if (refused) return this.#refuse(refused, choices, parameter ? [parameter] : Object.keys(changed));
-        player.notice(`${NO_ANSWER_TEXT}; a new choice must wait.`);
-        showLists(player.root, state.choices);
-        return false;
+        return this.#refuse(refused ?? "", choices, parameter ? [parameter] : Object.keys(changed));
       }
       player.notice("");
       if (addressed) writeAddress(player, false);

@@ -120,9 +120,9 @@ export class State {
   get turned() {
     return this.#turned;
   }
-  /** Whether a stop of the tour is waiting for its recipe. */
+  /** The stop of the tour that waits for its recipe, as link parameters; null if none does. */
   get arriving() {
-    return this.#stop !== null;
+    return this.#stop;
   }
 
   /** Whether the reader has set a value since the pending change was requested. @param {string} name */

@@ -4,6 +4,7 @@
  * network's weights at all checkpoints until now). For this the server's worker sends the recipe again and
  * again, without the parts that it has sent before. */
 
+import { sleep } from "../browser.mjs";
 import { shared } from "../globals.mjs";
 import { duration, h, whole } from "../dom.mjs";
 import { changes } from "./link.mjs";
@@ -14,7 +15,7 @@ import { asked, fileButton, messages, upload } from "./upload.mjs";
 
 const QUIET_MS = 3000; // milliseconds without an answer, after which the page says so
 const NO_ANSWER_TEXT =
-  "The server does not answer at the moment. This page keeps asking; a running training goes on.";
+  "The server does not answer at the moment. This page keeps asking; a running training may go on.";
 const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
 const NO_WORKER_TEXT = "No training worker is running on the server. The training waits until one starts.";
 
@@ -124,26 +125,6 @@ function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
- * cache, or the network is back. @param {number} ms @returns {Promise<void>} */
-const sleep = (ms) =>
-  new Promise((go) => {
-    const woken = new AbortController();
-    const wake = () => {
-      clearTimeout(timer);
-      woken.abort();
-      go();
-    };
-    const timer = setTimeout(wake, ms);
-    for (const [where, what] of /** @type {[EventTarget, string][]} */ ([
-      [window, "online"],
-      [window, "pageshow"],
-      [document, "visibilitychange"],
-    ])) {
-      where.addEventListener(what, wake, { signal: woken.signal });
-    }
-  });
-
 /** Show this message if no answer comes within QUIET_MS. @param {string} words */
 function expectAnswer(words) {
   clearTimeout(silence);
@@ -183,7 +164,7 @@ function handle(answer) {
 function update(news) {
   if (!followed) return lastNews;
   if (news.away)
-    return ["running", lastNews[1], "The queue does not answer at the moment. A running training goes on."];
+    return ["running", lastNews[1], "The queue does not answer at the moment. A running training may go on."];
   if (news.worker === false) return ["running", 0, NO_WORKER_TEXT];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} ahead of you` : "Starting …"];
   followed.seeds = news.seeds;

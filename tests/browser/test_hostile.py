@@ -126,6 +126,30 @@ def test_the_server_dies_under_an_open_page(mortal, new_page):
     assert player(page, "p.drawn('points').every(Number.isFinite)")
 
 
+@pytest.mark.allow_errors("ERR_INTERNET_DISCONNECTED|Failed to load resource")
+def test_a_stop_without_an_answer_is_asked_again_unless_the_reader_has_moved_on(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/fibre?tour=7&progress=1")
+    rest(page)
+    to, notice = page.locator(".guide .steps button"), page.locator(".notice")
+    for moves_on in (True, False):
+        page.context.set_offline(True)
+        to.filter(has_text="Next").click()
+        expect(notice).to_contain_text("The server does not answer. This page keeps asking")
+        buttons = to.last.bounding_box()
+        assert buttons["y"] + buttons["height"] <= 844, "the notice leaves the tour's buttons in the window"
+        if moves_on:
+            to.filter(has_text="Back").click()
+            expect(notice).to_be_hidden()
+        page.context.set_offline(False)
+        if moves_on:
+            page.wait_for_timeout(1000)  # nothing is to happen
+            assert player(page, "[p.choices.show, p.wanted, p.tour.current]") == ["fibre", None, 6]
+    until(page, "p.choices.show === 'axes'")
+    rest(page, "p.progress === 1")
+    expect(notice).to_be_hidden()
+
+
 def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
     page = new_page()
     held = []
