@@ -69,11 +69,22 @@ def test_the_surface_is_where_the_points_are_without_epsilon(variant, d):
         np.testing.assert_allclose(one[k][:1], surface[k], rtol=0, atol=EXACT)
 
 
-def test_without_direction_the_distance_is_that_of_the_origin():
-    recipe, params = scene("layernorm", 3, points="own", vectors="1 1 1")
-    points, ideal = (recipe.cloud(name).stages(params) for name in ("points", "ideal"))
-    far = [np.linalg.norm(a - b) for a, b in zip(points, ideal, strict=True)]
-    np.testing.assert_allclose(far[:4], [np.sqrt(3), 0, 1, np.sqrt(3)], rtol=0, atol=EXACT)
+@pytest.mark.parametrize("points, vectors", [("own", "1 1 1"), ("lattice", "")])
+def test_a_point_without_direction_stays_at_the_origin_with_or_without_epsilon(points, vectors):
+    recipe, params = scene("layernorm", 3, points=points, vectors=vectors)
+    cloud, ideal = recipe.cloud("points"), recipe.cloud("ideal")
+    assert np.ptp(cloud.points[0]) == 0
+    for eps in (0.0, 0.1):
+        for a, b in zip(*(each.stages(params | {"eps": eps})[1:] for each in (cloud, ideal)), strict=True):
+            np.testing.assert_allclose(a[0], b[0], rtol=0, atol=EXACT)
+
+
+def test_the_name_of_the_plane_says_that_gain_and_shift_move_it():
+    recipe, params = scene("layernorm", 3)
+    disc = recipe.cloud("hyperplane").stages(params | {"beta1": 1.5})
+    assert np.abs(disc[0].sum(1)).max() < EXACT < np.abs(disc[-1].sum(1)).max()
+    [title] = (m.title for m in recipe.views[0].layers if m.cloud == "hyperplane")
+    assert title == "the plane Σx = 0, later moved"
 
 
 @pytest.mark.parametrize("points", ["gaussian", "lattice"])
@@ -180,7 +191,10 @@ def the_sphere_grows():
 
 
 def the_last_column():
-    test_the_first_row_of_the_table_says_what_it_measures("layernorm")
+    for variant in VARIANTS:
+        test_the_first_row_of_the_table_says_what_it_measures(variant)
+        for d in DIMENSIONS:
+            test_the_surface_is_where_the_points_are_without_epsilon(variant, d)
 
 
 def the_height():
@@ -446,7 +460,7 @@ CLAIMS = {
     r"For $d = 3$ the violet sphere has radius 1, then $\sqrt 3$. With $\varepsilon = 0$ the points end on it and in the plane, so they reach only the circle where the two meet. With $d = 3$ a point's colour is its direction in the plane.": the_sphere_grows,
     "With three coordinates the sphere is a circle, and the ellipsoid an ellipse.": the_sphere_grows,
     "With $d = 3$ the circle becomes an ellipse.": the_sphere_grows,
-    r"The first row is LayerNorm's input. There the last column says how far the point is from the plane. In all other rows it says how far the point is from where it would be with $\varepsilon = 0$. The": the_last_column,
+    r"The first row is the norm's input. With LayerNorm, the last column says there how far the point is from the plane. In all other rows, and with RMSNorm in all rows, it says how far the point is from where it would be with $\varepsilon = 0$. The": the_last_column,
     r"$$\mu = \frac{1}{d} \sum_i x_i, \quad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2$$": the_mean_and_the_deviation,
     r"has length 1. The height of $x$ along it is": the_height,
     "But each point loses its own height, so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,

@@ -59,9 +59,7 @@ def build(choices: Choices) -> Recipe:
     )
     # For ε = 0 the steps lead exactly onto the surfaces: the hyperplane (not for RMSNorm), then the sphere.
     exact = [Normalize() if isinstance(step, Normalize) else step for step in steps]
-    # A point without a direction has no image on the surface: its distance to an arbitrary point is measured.
-    hint = Affine(np.eye(d), 1e-30 * hyperplane_basis(d)[0])
-    ideal = Pipeline((place, *steps[:centered], hint))
+    ideal = Pipeline((place, *steps[:centered]))
     middle = ("unit sphere", f"× √{d}", "⊙ γ")
     layers = (*around, *point_marks(d, points, len(steps), spread))
     return Recipe(
@@ -190,7 +188,7 @@ def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
 
     The points of the line or disc move by `steps`. reach: as in `guides`.
     """
-    show, u, title = rows(display(d)), hyperplane_basis(d), HYPERPLANE_NAMES[d]
+    show, u, title = rows(display(d)), hyperplane_basis(d), f"{HYPERPLANE_NAMES[d]}, later moved"
     shared: Look = {"steps": steps, "guide": True}
     if d == 2:
         line, fade = 0.95 * reach * np.vstack([-u, u]), [0.8, 1, 0.6, 0.5, 0.4, 0.3]
