@@ -2,11 +2,11 @@
 /** The present state of a scene in sentences, which screen readers announce. */
 
 import { h, readable } from "../dom.mjs";
-import { sizeOf } from "../engine/engine.mjs";
+import { marksOf, onlyOf, sizeOf } from "../engine/engine.mjs";
 import { changes, pointCount } from "./link.mjs";
 import { fixed, readout } from "./numbers.mjs";
 import { home } from "../painter/views.mjs";
-/** @import { Readout, View } from "../engine/engine.mjs" */
+/** @import { Readout, Recipe, View } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const TAG = /<\/?[a-z][^>]*>/gi;
@@ -94,16 +94,27 @@ function reading(r, player) {
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** The words about the number of points and their stage. @param {Player} player */
-function where({ recipe, progress, last }) {
+/** The words about the number of points, of those that are drawn as dots if these are fewer, and about their
+ * stage. @param {Pick<Player, "recipe" | "progress" | "last">} player */
+export function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
+  const dots = Math.min(dotCount(recipe), points);
   const k = Math.round(progress);
-  const counted = `${points} ${points === 1 ? "point" : "points"}`;
+  const counted = `${dots < points ? `${dots} of ` : ""}${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
   if (Math.abs(progress - k) < 1e-3)
     return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
   const [from, to] = [Math.floor(progress), Math.ceil(progress)].map((stage) => plain(recipe.stages[stage]));
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
+}
+
+/** The number of points that marks draw as dots, of those that can be followed; infinite unless all of these
+ * marks have a fixed list of points. @param {Recipe} recipe */
+function dotCount(recipe) {
+  const cloud = recipe.table?.cloud ?? recipe.clouds[0].name;
+  const marks = marksOf(recipe).filter((m) => m.mark === "Points" && m.cloud === cloud);
+  const lists = marks.map(onlyOf).filter((only) => only !== "followed");
+  return lists.length && lists.every(Array.isArray) ? new Set(lists.flat()).size : Infinity;
 }
 
 /** The sentence about parameters, and choices of kind "one" (one option of a list), that differ from their

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { Binding, paced, query, toAdopt } from "../../assets/guest/binding.mjs";
 import { unknownParameter, wrongProperty } from "../../assets/guest/properties.mjs";
 import { recipe } from "../../assets/guest/kernel_recipe.mjs";
-import { plain, side } from "../../assets/player/describe.mjs";
+import { plain, side, where } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";
 import { MARKS } from "../../assets/engine/marks.mjs";
@@ -260,6 +260,7 @@ const answers = {
     camera.advance(300);
     return [now, turned].map((each) => [camera.turned(each, panel), Boolean(camera.flight)]);
   },
+  where: (player) => where(player),
   sides: ({ cameras }) => cameras.map(side),
   durations: ({ seconds }) => seconds.map(duration),
   plain: ({ labels }) => labels.map(plain),

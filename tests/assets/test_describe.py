@@ -5,6 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.language.packing import packed
+from components.language.scene import scenes
+from components.training.recipes import recipe_of
 from tests.assets.engine import Node
 
 AROUND = ["right", "back right", "back", "back left", "left", "front left", "front", "front right"]
@@ -75,3 +78,17 @@ def test_labels_lose_their_tags_without_a_parser_of_documents(node):
         "&lt;b&gt;bold&lt;/b&gt;": "<b>bold</b>",
     }
     assert node.ask("plain", labels=[*labels]) == [*labels.values()]
+
+
+@pytest.mark.parametrize(
+    ("slug", "choices", "words"),
+    [
+        ("stretch", {"n": "120"}, "120 of 600 points, at the stage normalised (2 of 2)"),
+        ("fold", {"n": "600"}, "600 points, at the stage normalised (2 of 2)"),
+        ("layernorm", {"points": "worked"}, "1 point, at the stage unit sphere (2 of 5)"),
+    ],
+)
+def test_the_points_that_are_drawn_are_counted(node, slug, choices, words):
+    recipe = recipe_of(scenes()[slug], **choices)
+    last = len(recipe.stages) - 1
+    assert node.ask("where", recipe=packed(recipe), progress=2, last=last) == words
