@@ -22,8 +22,9 @@ def histogram(
 def best_threshold(values: Float[Array, " n"], classes: Int[Array, " n"]) -> tuple[float, float]:
     """The threshold on `values` that best separates class 0 from class 1, and its accuracy (0 to 1).
 
-    Either class may be above the threshold. It is midway between two values, or the largest value if it is
-    best to put all values in one class. Of several equally good thresholds the smallest is returned.
+    Either class may be above the threshold; which one is not returned. A value equal to the threshold counts
+    as below. The threshold is midway between two neighbouring values, or the largest value if it is best to
+    put all values in one class. Of several equally good thresholds the smallest is returned.
     """
     order = np.argsort(values, kind="stable")
     v, ones = values[order], np.cumsum(classes[order] == 1)

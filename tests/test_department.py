@@ -169,7 +169,11 @@ def test_the_site_speaks_http_2(server, host):
 
 
 def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
-    """The logs have a request to the other server, and nothing of earlier requests to the site."""
+    """Requests to the site leave no line in the host's logs.
+
+    The same nginx has a second server, which logs. Once the logs contain a later request to that server, they
+    would also contain the requests to the site.
+    """
     fetch, log = server
     folder = log.parents[1] / "outer"
     other, plain = re.findall(r"listen 127\.0\.0\.1:(\d+);", (folder / "nginx.conf").read_text())

@@ -114,7 +114,8 @@ def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, 
     """The recipes that an exported page needs, by `link.key`: one for each combination of its choices.
 
     changeable: the names of the choices that readers can change. The first recipe is that of `state`. Invalid
-    combinations are left out. Raises WrongValue if there are more than TOGETHER combinations.
+    combinations are left out. Raises WrongValue if there are more than TOGETHER combinations, or if a name is
+    no choice that can change.
     """
     wanted = [_values(scene, state, name) for name in changeable]
     if (count := math.prod(map(len, wanted))) > TOGETHER:

@@ -137,7 +137,7 @@ def _keys(rows: Sequence[TableRow]) -> Finding:
 
 
 def _massive(rows: Sequence[TableRow]) -> Finding:
-    """Finding: which norms have massive activations (far longer vectors than the rest) as inputs."""
+    """Finding: how many norms read massive activations (far longer vectors than the rest)."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
     answer = f"no: the longest vector is {largest:.3g} times as long as the median of its norm"

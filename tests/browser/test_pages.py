@@ -1,4 +1,4 @@
-"""Pages: after leaving and returning, without WebGL, narrow and wide, by keyboard only."""
+"""Pages after leaving and returning, without WebGL or a server, in any width, and by keyboard alone."""
 
 import re
 from itertools import pairwise

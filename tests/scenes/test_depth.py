@@ -135,7 +135,10 @@ def test_curves_are_those_of_the_table():
 
 @pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
-    """The readout is within 4 % of the size at the mark on the curve, also between the table's gains."""
+    """The readout of the stream's size is within 4 % of the size at the point on the curve of sizes.
+
+    Also for branch sizes (`gain`) between those of the table, where both are interpolated.
+    """
     recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     at = recipe.moment({"gain": gain}, MAX_DEPTH)
     (mark,) = (m for m in recipe.views[1].layers if m.draws == "points")

@@ -295,9 +295,10 @@ def an_average():
 
 
 def the_papers_table():
-    """The percentages of unselectable keys in four layers, before LayerNorm and without scaling.
+    """The percentages of unselectable keys in the four layers of two models, as the paper prints them.
 
-    Source: brody2023, tables 1 and 2.
+    The keys are those before LayerNorm in the first model, and those of a second model whose norms do not
+    divide. Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):

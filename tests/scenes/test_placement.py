@@ -31,9 +31,10 @@ def row(kind, qk_norm=False, sharp=1):
 
 
 def values(name, kind, *choices):
-    """A column of the table: at each place along the path, the median, smallest and largest of the draws.
+    """Median, minimum and maximum over the random draws, for each position along the blocks: (positions, 3).
 
-    name: the column. kind, choices: the arguments of `row`.
+    name: the measured quantity, a column of the table "placement" in `films/`. kind, choices: they select the
+    row, as in `row`.
     """
     return np.array(row(kind, *choices)[name])
 
@@ -111,7 +112,7 @@ def test_scores_and_gradients_of_the_table_are_those_of_all_tokens():
 
 
 def angles_between(a, b):
-    """The angle of each row of a to that of b, in degrees."""
+    """The angle in degrees of each row of a to the same row of b, or to b if it has a single row."""
     cosines = (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
     return np.degrees(np.arccos(cosines.clip(-1, 1)))
 

@@ -106,9 +106,10 @@ def _half_for(points: Array, fraction: float) -> float:
 
 
 def _half_needed(points: Array, center: Array) -> float:
-    """Half the side of the smallest cube around `center` in whose picture all points keep a margin.
+    """Half the side of the smallest cube around `center` whose picture shows all points, with a margin.
 
     With this margin, no point is farther from the middle than MAX_FIRST_FRACTION of half the picture's side.
+    points, center: in the coordinates of the camera, the third axis towards the eye.
     """
     off = points - center
     far = np.abs(off[:, :2]) / (MAX_FIRST_FRACTION * HALF_VIEW_TANGENT) + off[:, 2:]

@@ -257,8 +257,9 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
     """The lower view and its clouds, as the choice "below" says.
 
-    With "distance" it is a graph against the step of the window: how far the followed (selected) letter's
-    vector is from that letter's vector at the first step. Otherwise it shows the loss, or the size of the
+    With "distance" it is a graph with three curves, against the step of the context window: how far the
+    followed (selected) letter's vector is from that letter's vector at the first step, in spreads, for each
+    part of PART_LABELS; there are no further clouds. Otherwise it shows the loss, or the size of the
     vectors, along a long text. stops: as in `marks`. found: the table of measurements.
     """
     if choices["below"] != "distance":

@@ -98,8 +98,8 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
     """The affine map from `width` numbers to a pair (x, v): the point x of the sliders, and a direction v.
 
-    The numbers are multiplied by a matrix (2d, width): the sum of the matrices in `terms`, each multiplied by
-    the slider of that name. Its upper half should be 0, because x comes from the sliders alone.
+    v is the product of a matrix and the numbers. This matrix is the lower half of a sum of the matrices (2d,
+    width) in `terms`, each multiplied by the slider of its name; the upper half should be 0.
     """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 

@@ -1,4 +1,4 @@
-"""Tied weights are read and written as `from_pretrained` of transformers reads them."""
+"""Models with tied weights: `from_pretrained` of transformers reads the same weights as we do."""
 
 import json
 
