@@ -2,8 +2,8 @@
 /**
  * Depth effects for the points of 3D figures, added to Plotly's marker shaders. Nearer points are larger, as
  * balls would be; points farther away than the middle of the axes fade into the background; and each circle
- * and square has a halo in the background's colour. Because the shaders do this, it takes no JavaScript per frame, and
- * looks the same whether the painter writes Plotly's buffers or calls Plotly's public functions.
+ * and square has a halo in the background's colour. Because the shaders do this, it takes no JavaScript per
+ * frame, and looks the same whether the painter writes Plotly's buffers or calls Plotly's public functions.
  *
  * components/drawing/depth.py has the parameters, and draws the same in SVG.
  *
