@@ -1,9 +1,13 @@
 // @ts-check
 /** Tabs for narrow or low windows. In these the first view is always visible. Of the other views and the part
  * for numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
- * selected. Wide pages show all views and the numbers, and no tabs. */
+ * selected. Wide pages show all views and the numbers, and no tabs.
+ *
+ * On a telephone the selected view is below the first one, which stays at the top as the page scrolls. When
+ * the reader has scrolled past the selected view, as to reach a slider, it stands beside the first one. */
 
 import { h } from "../dom.mjs";
+/** @import { View } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const NUMBERS_TAB = "numbers";
@@ -49,8 +53,10 @@ export function tabs(player) {
       all[i].panel.classList.toggle("chosen", i === k);
     });
     root.dataset.tabs = all[k].panel === numbers ? NUMBERS_TAB : "views";
+    root.classList.remove("paired"); // the next view may be higher
   };
   delete root.dataset.tabs;
+  root.classList.remove("paired");
   const list = h(
     "div",
     {
@@ -72,11 +78,38 @@ export function tabs(player) {
     ...buttons,
   );
   choose(0);
+  pair(player, list);
   // low windows and presentations have no tab for numbers
   new ResizeObserver(() => {
     if (list.checkVisibility() && !buttons[selected].checkVisibility()) choose(0);
   }).observe(list);
   return list;
+}
+
+/** Whether all axes of a view have the same scale. @param {View} view */
+const hasEqualAxes = ({ dims, figure }) =>
+  dims === 3 || Boolean(/** @type {{scaleanchor?: string}} */ (figure.layout.yaxis).scaleanchor);
+
+/** From now on, whenever the window has been scrolled or resized, set the class `paired` of the page, which
+ * makes the selected view stand beside the first one: if the first one stays at the top, and covers more than
+ * half of the selected view's own place. That place is kept free, so that nothing else moves. Views whose
+ * axes have different scales are graphs; they would not be legible at half the width. @param {Player} player
+ * @param {HTMLElement} list the element with the tabs */
+function pair(player, list) {
+  const { root, life } = player;
+  const update = (/** @type {Event} */ { type }) => {
+    if (!list.isConnected) return;
+    if (type === "resize") root.classList.remove("paired");
+    const views = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(".views > .view"))];
+    const k = views.findIndex((view) => view.classList.contains("chosen"));
+    const stays = k > 0 && list.checkVisibility() && getComputedStyle(views[0]).position === "sticky";
+    if (!stays || !hasEqualAxes(player.recipe.views[k])) return root.classList.remove("paired");
+    if (!root.classList.contains("paired")) list.style.setProperty("--place", `${views[k].offsetHeight}px`);
+    const middle =
+      list.getBoundingClientRect().bottom + parseFloat(list.style.getPropertyValue("--place")) / 2;
+    root.classList.toggle("paired", middle < player.need("scrubber").getBoundingClientRect().bottom);
+  };
+  for (const type of ["scroll", "resize"]) addEventListener(type, update, { passive: true, signal: life });
 }
 
 /** The number of the tab to which a key leads from tab `now`; undefined if the key leads to none.

@@ -151,6 +151,51 @@ def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
     rest(page)
 
 
+@pytest.mark.parametrize("size", [TELEPHONE, (360, 640)])
+def test_on_a_telephone_both_pictures_are_visible_while_a_slider_is_moved(kept, size):
+    page, slider = kept, "#parameter-q"
+    resize(page, size)
+    visit(page, "/rmsnorm?progress=3&q=1")
+    rest(page)
+    figures = page.locator(".views > .view > .figure")
+
+    def boxes():
+        return [figure.bounding_box() for figure in figures.all()]
+
+    high = page.evaluate("document.documentElement.scrollHeight")
+    below = boxes()[1]
+    page.evaluate(
+        "(slider) => scrollBy(0, document.querySelector(slider).getBoundingClientRect().top"
+        " - 0.75 * innerHeight)",
+        slider,
+    )
+    frames(page)
+    one, two = boxes()
+    scrubber = box(page, ".scrubber")
+    assert one["x"] + one["width"] <= two["x"] and two["x"] + two["width"] <= size[0]
+    for each in (one, two):
+        assert (
+            each["y"] >= 0 and each["y"] + each["height"] <= scrubber["y"] and each["width"] > 0.4 * size[0]
+        )
+    assert one["y"] == pytest.approx(two["y"], abs=1)
+    assert scrubber["y"] + scrubber["height"] < box(page, slider)["y"], "the slider is not covered"
+    assert page.evaluate("document.documentElement.scrollHeight") == high, "nothing else has moved"
+    page.evaluate("scrollTo(0, 0)")
+    frames(page)
+    assert boxes()[1] == below
+    resize(page, DESK)
+
+
+def test_on_a_telephone_a_graph_is_not_drawn_at_half_the_width(kept):
+    resize(kept, TELEPHONE)
+    visit(kept, "/fold?t=1&progress=1")
+    kept.evaluate("scrollTo(0, 900)")
+    frames(kept)
+    assert box(kept, ".view.chosen")["width"] > 0.9 * TELEPHONE[0]
+    kept.evaluate("scrollTo(0, 0)")
+    resize(kept, DESK)
+
+
 def test_a_telephone_that_lies_on_its_side(kept):
     page = kept
     resize(page, LYING)
