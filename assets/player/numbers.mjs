@@ -33,6 +33,8 @@ const DISTANCE_TOLERANCE = 1e-6;
 const MANY_ZEROS = 3; // a number other than 0 with this many decimals, or more, is not shown as zeros only
 const ROUNDING_ERROR = 1e-12; // such a number that is smaller than this is shown as “≈ 0”
 
+const THOUSANDS = /(?<=\d)(?=(\d{3})+$)/g; // where a whole number has a comma
+
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
 /** Typeset the numbers in a text: 2e-05 becomes 2·10⁻⁵, -1 becomes −1, -0.00 becomes 0.00. A minus sign is
@@ -47,8 +49,8 @@ export const typeset = (text) =>
     .replace(/^-(?=\d)/, "−");
 
 /** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point. If it is 2 or more, numbers from 100 on are shown without these digits. Numbers
- * from 1e6 on are written with a power of ten. If `digits` is at least MANY_ZEROS, a number that would be
+ * after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if it is 2 or
+ * more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits` is at least MANY_ZEROS, a number that would be
  * shown as zeros only is written with a power of ten, too; but one below ROUNDING_ERROR is shown as "≈ 0",
  * and 0 as "0". If `digits` is null: three digits, or five below 0.01; "0" below 0.00005; a power of ten from
  * 1e5 on. All limits are for the absolute value */
@@ -60,8 +62,9 @@ export function fixed(x, digits = null) {
     return typeset(x.toExponential(1));
   }
   if (digits !== null) {
-    const whole = digits > 1 && Number(size.toFixed(digits)) >= 100;
-    return typeset(size >= 1e6 ? x.toExponential(1) : x.toFixed(whole ? 0 : digits));
+    if (size >= 1e6) return typeset(x.toExponential(1));
+    const whole = Number(size.toFixed(digits)) >= (digits > 1 ? 100 : 1000);
+    return typeset(whole ? x.toFixed(0).replace(THOUSANDS, ",") : x.toFixed(digits));
   }
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }

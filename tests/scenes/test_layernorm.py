@@ -485,7 +485,7 @@ CLAIMS = {
     "with $d = 4$ this direction is left out": a_whole_sphere,
     r"Take the three points (5, 8, 2), (10, 16, 4) and (6, 9, 3). How many points are there at the stage × √3, and why? One, apart from the tiny effect of $\varepsilon$. $(10, 16, 4) = 2 \cdot (5, 8, 2)$ lies on the same ray through the origin, and $(6, 9, 3) = (5, 8, 2) + 𝟏$ is the same point raised along the orange line.": three_vectors_one_point,
     r"set ε to 1e-5 and go to the stage × √3. Some points are not on the circle.": at_the_origin,
-    r"$\sigma$ is 0, and without $\varepsilon$ the formula would ask for $0 / 0$.": at_the_origin,
+    r"$\sigma$ is 0, and without $\varepsilon$ the formula would ask for $0 / 0$; the figure leaves such points at the origin.": at_the_origin,
     r"In d = 3, at the stage ⊙ γ, set γ₃ to 0. Is the ellipse now a segment? If not, what does it take? It is still an ellipse, with semi-axes 1.732 and 1 (for $\gamma_1 = \gamma_2 = 1$). All points now lie in the plane $x_3 = 0$, but nothing more is lost: before the gain the coordinates sum to zero, so the third was known from the other two. Set $\gamma_2$ to 0 as well and a segment is left. Its ends are at $\pm\sqrt 2$ on the first axis, because the circle reaches no further there: its farthest point is $(2, -1, -1)/\sqrt 2$.": still_an_ellipse,
     r"Move **mean**, which adds one number to every coordinate: the whole cloud rises or sinks along the orange line and keeps its shape.": the_cloud_rises,
 }

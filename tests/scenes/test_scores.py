@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from components.language.cloud import project
+from components.language.packing import packed
 from components.language.recipe import Mean, Number
 from components.scenes.scores import SCENE
 from components.scenes.scores.build import DIMENSIONS, KEYS, PAIRS, QUERIES, SCORE_SPAN, SEED
@@ -14,6 +15,7 @@ from components.scenes.scores.sample import variances
 from components.training.recipes import recipe_of
 from geometry import center, layer_norm, softmax
 from geometry.dot_products import cosine_density, cosine_tail, gaussian_density
+from tests.assets.engine import Node
 from tests.scenes import atlas
 from tests.scenes.claims import said, stop, text
 
@@ -380,7 +382,10 @@ def a_dozen():
     shown = [r for r in at.recipe.readouts if isinstance(r, Number) and "nearer" in r.cloud]
     one, all_ = (project((r.row,), at.recipe.cloud(r.cloud).at(at.params, 2)).item() for r in shown)
     said(one, "13.0")
-    assert all_ < 1e-20
+    assert 0 < all_ < 1e-20
+    with Node() as node:
+        told = node.ask("readouts", recipe=packed(at.recipe), params=at.params, progress=2, followed=0)
+    assert told[-2:] == [f"{one:.3f}", "≈ 0"]
     assert "ρ = 0" in shown[0].label, "the number does not follow the slider, and says so"
     near = [np.mean(stages(at.recipe, **at.params | {"rho": rho})[2][:, 1] > 0.5) for rho in (0.0, 0.3, 1.0)]
     assert near[0] < 0.001 < 0.01 < near[1] < 0.4 < near[2]

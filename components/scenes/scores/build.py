@@ -387,7 +387,7 @@ def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
     tails = [cosine_tail(cosine, m) if m else cosine <= 0 for m in (d, d - 1, d - 1)]
     count = following("theta", THETA_DEGREES, MILLION * np.stack(tails, -1))
     cloud = Cloud(name, np.ones((1, 1)), passing(1), Pipeline((count,)))
-    return (cloud,), (Number(label, name, Row((1,)), digits=1),)
+    return (cloud,), (Number(label, name, Row((1,)), digits=3),)
 
 
 # --- exact, for all d
