@@ -49,11 +49,11 @@ export const typeset = (text) =>
     .replace(/^-(?=\d)/, "−");
 
 /** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if it is 2 or
- * more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits` is at least MANY_ZEROS, a number that would be
- * shown as zeros only is written with a power of ten, too; but one below ROUNDING_ERROR is shown as "≈ 0",
- * and 0 as "0". If `digits` is null: three digits, or five below 0.01; "0" below 0.00005; a power of ten from
- * 1e5 on. All limits are for the absolute value */
+ * after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if it is 2
+ * or more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits` is at
+ * least MANY_ZEROS, a number that would be shown as zeros only is written with a power of ten, too; but one
+ * below ROUNDING_ERROR is shown as "≈ 0", and 0 as "0". If `digits` is null: three digits, or five below
+ * 0.01; "0" below 0.00005; a power of ten from 1e5 on. All limits are for the absolute value */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);
