@@ -35,7 +35,7 @@ const KEYS = [
   ["Tab", "to the next button or slider. There space and Enter press a button, ← → move a slider"],
   ["?", "this list"],
   ["drag", "turn the scene"],
-  ["Ctrl + wheel", "zoom"],
+  ["Ctrl + wheel, or two fingers", "zoom"],
   ["click a point", "follow it"],
 ];
 

@@ -233,6 +233,33 @@ def test_a_finger_turns_all_pictures_and_the_link_says_how(new_page):
     np.testing.assert_allclose(one, other, atol=SAME_CAMERA)
 
 
+def test_two_fingers_come_closer_and_do_not_turn_the_figure(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, f"/layernorm?{SMALL_3D}")
+    rest(page)
+    first = camera(page)
+    x, y = middle(page, ".figure")
+    touch = page.context.new_cdp_session(page)
+
+    def put(kind, **fingers):
+        points = [{"x": x + dx, "y": y + dy, "id": int(name[1])} for name, (dx, dy) in fingers.items()]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    put("touchStart", f0=(-40, 0))
+    put("touchStart", f0=(-40, 0), f1=(40, 0))
+    for k in range(1, 9):
+        put("touchMove", f0=(-40 - 5 * k, 0), f1=(40 + 5 * k, 0))
+    put("touchEnd", f0=(-80, 0))
+    for k in range(1, 9):
+        put("touchMove", f1=(80 - 10 * k, 5 * k))
+    put("touchEnd")
+    until(page, f"Math.hypot(...p.panels[0].camera().eye) < {0.6 * np.linalg.norm(first)}")
+    rest(page)
+    np.testing.assert_allclose(camera(page), first / 2, rtol=0.02, atol=0.02)
+    finger(page, [(x + 8 * k, y) for k in range(12)])()
+    until(page, f"Math.abs(p.panels[0].camera().eye[0] - {first[0] / 2}) > 0.05")
+
+
 @pytest.mark.parametrize("way", ["", "#without=buffers"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update."""

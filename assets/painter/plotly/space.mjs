@@ -18,6 +18,7 @@ import { flat, lifted } from "../../engine/perspective.mjs";
 import { palette, resolve, rgb } from "../colors.mjs";
 import { Panel } from "../painter.mjs";
 import { STILL_PX } from "../picking.mjs";
+import { watchPinch } from "../pinch.mjs";
 import { outside, plotlyCamera, pointScale, size } from "../traces.mjs";
 import {
   drawIndexed,
@@ -112,6 +113,10 @@ export class SpacePanel extends Panel {
     this.#watchClicks();
     this.#watchCamera();
     this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
+    watchPinch(this.gd, this.life.signal, () => {
+      const camera = this.camera();
+      return (apart) => this.#approach(camera, 1 / apart);
+    });
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
@@ -182,14 +187,18 @@ export class SpacePanel extends Panel {
       this.gd.addEventListener(touch, () => requestAnimationFrame(touched), options);
   }
 
-  /** The wheel scrolls the page; with Ctrl, or by pinching, it moves the camera closer or farther away. */
+  /** Give the figure this camera, at `f` times its distance. @param {Camera} camera @param {number} f */
+  #approach({ eye, center }, f) {
+    this.turn({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
+  }
+
+  /** The wheel scrolls the page; with Ctrl, or by pinching on a touchpad, it moves the camera closer or
+   * farther away. */
   #zoom = (/** @type {WheelEvent} */ event) => {
     event.stopPropagation(); // or Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
     event.preventDefault();
-    const { eye, center } = this.camera();
-    const f = Math.exp(event.deltaY / 300);
-    this.turn({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
+    this.#approach(this.camera(), Math.exp(event.deltaY / 300));
   };
 
   /** Draw the scene at once, as it is in Plotly's buffers. */
