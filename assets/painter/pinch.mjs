@@ -3,8 +3,9 @@
 
 /** Watch pinches of an element. No other listener gets the movements of the two fingers, nor those of the one
  * that stays longer: Plotly would turn its figure. @param {HTMLElement} element @param {AbortSignal} signal
- * ends the watch @param {() => (apart: number) => void} begin called when a pinch begins; returns the function
- * that is called when a finger moves, with the distance of the fingers divided by their first distance */
+ * ends the watch @param {() => (apart: number) => void} begin called when a pinch begins; the function that
+ * it returns is called when a finger moves, with the distance of the fingers divided by their first distance
+ */
 export function watchPinch(element, signal, begin) {
   /** @type {{width: number, move: (apart: number) => void} | null} */ let pinch = null;
   const touched = (/** @type {TouchEvent} */ event) => {
