@@ -38,6 +38,20 @@ export function fitting(at, { min, max, step }) {
   return at < max ? Number(Math.min(max, near).toPrecision(12)) : max;
 }
 
+/** Restore a slider if the browser takes a touch of it for a scroll of the page. Chromium has by then moved
+ * the slider to the finger. @param {HTMLInputElement} range @param {() => number} value returns the present
+ * value @param {(value: number) => void} set sets the value again that was present before the touch */
+export function restoreAfterScroll(range, value, set) {
+  let before = { position: range.value, value: NaN };
+  range.addEventListener("pointerdown", () => {
+    before = { position: range.value, value: value() };
+  });
+  range.addEventListener("pointercancel", () => {
+    range.value = before.position;
+    set(before.value);
+  });
+}
+
 /** A slider with a label and a field in which its value can be typed; a double click resets it.
  * @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader sets a value
  * @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value */
@@ -54,6 +68,7 @@ export function slider(p, set) {
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
   const entry = numberEntry(p, id, set);
   let shown = NaN; // nothing shown yet
+  restoreAfterScroll(range, () => shown, set);
   return {
     element: h(
       "div",

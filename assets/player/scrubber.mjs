@@ -5,6 +5,7 @@
 import { clockOf, marksOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
 import { replay } from "./clicks.mjs";
+import { restoreAfterScroll } from "./controls.mjs";
 /** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
 
@@ -157,6 +158,11 @@ function progressRange(last, player) {
   // a press pauses even where it does not move the slider
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
+  restoreAfterScroll(
+    range,
+    () => player.progress,
+    (value) => player.seek(value),
+  );
   range.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (by) {
@@ -308,6 +314,11 @@ function clockSlider(p, player) {
   });
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
+  restoreAfterScroll(
+    range,
+    () => player.params[p.name],
+    (value) => player.set(p.name, value),
+  );
   const label = `Run through the ${p.label} (T)`;
   const run = tool("play", label, () => player.toggleClock());
   const words = h("span", { className: "now" });

@@ -93,6 +93,23 @@ def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
     assert player(page, "p.params.gamma2") == 1, "a finger that is not quite there, too"
 
 
+def test_a_scroll_that_begins_on_a_slider_leaves_its_value(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, f"{LINK}&gamma1=1.5")
+    rest(page)
+    values = "const range = document.querySelector('#parameter-gamma1');"
+    page.evaluate(f"{values} addEventListener('input', () => (range.dataset.moved = range.value))")
+    page.locator("#parameter-gamma1").evaluate("(range) => range.scrollIntoView({ block: 'end' })")
+    frames(page)
+    x, y = middle(page, "#parameter-gamma1")
+    finger(page, [(x, y - 12 * k) for k in range(16)])()
+    restored = f"() => {{ {values} return range.dataset.moved && range.value === '1.5' }}"
+    page.wait_for_function(restored, timeout=20_000)
+    rest(page)
+    assert page.evaluate("scrollY") > 0 and player(page, "p.params.gamma1") == 1.5
+    assert "gamma1=1.5" in page.url
+
+
 def test_arrow_keys_move_a_slider_and_a_double_click_resets_it(page):
     visit(page, LINK)
     page.focus("#parameter-gamma1")
