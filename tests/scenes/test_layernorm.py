@@ -477,7 +477,7 @@ CLAIMS = {
     "Anonymous authors (2025) expect two eigenvalues near 0 in the covariance of the results. There is only one such eigenvalue, as long as the centred points lie in enough different directions": one_flat_direction,
     r"What becomes of two points that stand one above the other?": one_place_above_another,
     r"Only its distance changes, to $\sqrt 3$ for all.": to_the_root_of_three,
-    r"This point is $(5, 8, 2)$. Its mean is 5, so it falls to $(0, 3, -3)$. There $\sigma = \sqrt{(0 + 9 + 9)/3} = \sqrt 6 \approx 2.449$, and $3 / 2.449 \approx 1.225$. Find $(0, 1.225, -1.225)$ in the table under the picture.": by_hand,
+    r"This point is $(5, 8, 2)$. Its mean is 5, so it falls to $(0, 3, -3)$. There $\sigma = \sqrt{(0 + 9 + 9)/3} = \sqrt 6 \approx 2.449$, and $3 / 2.449 \approx 1.225$. Find $(0, 1.225, -1.225)$ in the table of numbers.": by_hand,
     r"Here $\varepsilon = 0.1$. The divisor is now larger than $\sigma$, so every point stays inside the circle.": inside_the_circle,
     r"With $\gamma = (2, 1, 0.5)$ the circle is an ellipse in a tilted plane, perpendicular to $(0.5, 1, 2)$. The magenta lines are its axes; half their lengths, 2.947 and 1.347, stand under the picture. Now set all three **γ** to one value: the tilt is gone.": the_gain,
     "### Two dimensions: two points With $d = 2$ the plane is only a line, and it meets the circle in two points, $(1, -1)$ and $(-1, 1)$. All 400 vectors end there. The only thing left of $x$ is which of its two coordinates is larger.": two_points,
