@@ -66,8 +66,9 @@ class Checkpoint:
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
-    repeated               names of all tensors that only repeat the tensor to which they are tied: those in
-                           `ties`, and those that a file stores a second time with the same values
+    repeated               names of tensors without values of their own: those that are not stored (in `ties`,
+                           or missing buffers), and those that a file stores a second time, with the values of
+                           the tensor to which they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.

@@ -405,7 +405,7 @@ CLAIMS = {
     "It cannot grow, and the angles do not shrink: each of the first three blocks turns it by 42° to 45°, each of the last six by 51° to 54° (the curve: medians of 20 draws with 64 numbers).": turns,
     "Without a norm, but with branches of size 0.2: does": small_branches,
     "in 12 blocks it hardly grows": small_branches,
-    "It grows from 0.99 to 1.21, with LayerNorm to 1.15 (medians of 20 draws).": small_branches,
+    "Its size grows from 0.99 to 1.21, with LayerNorm to 1.15 (medians of 20 draws).": small_branches,
     "With four numbers and $g = 0.1$ the angle is 28°. Most of this turn comes from the centring. The first norm removes the tokens' height along $𝟏$, and this alone turns random vectors of four numbers by 27° on average.": first_turn,
     "With 4 blocks it is 2.4 times as long at the start as at the end, with 12 it is 4.5 times.": by_number,
 }

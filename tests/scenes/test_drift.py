@@ -104,9 +104,10 @@ def test_the_table_anew(name, kind):
 def test_the_letters_are_those_of_the_model(name, kind):
     """The letters' vectors are those that the model computes when it reads the text that the choice `kind` says.
 
-    For `kept` it reads from the start of the text, otherwise only the current window. Tested at the first and
-    last stage, for three positions of the window. Each letter's distance from its start, in spreads, is that
-    of these vectors, and its path is at least as long as this distance.
+    For `kept` it reads from the start of the first window to the end of the current one, for `past` what is
+    left of the first window, and for `places` the current window. Tested at the first and last stage, for
+    three positions of the window. Each letter's distance from its start, in spreads, is that of these
+    vectors, and its path is at least as long as this distance.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")

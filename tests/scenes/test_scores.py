@@ -65,7 +65,10 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """Score, cosine, length of k and its height along q, as the scene stores them, are those of the vectors."""
+    """The numbers that the scene stores of a pair are those of the vectors.
+
+    They are the score and its square, the cosine, and the length of k and its height along q, over √d.
+    """
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))
     for x, norm in zip(stages(recipe_of(SCENE, d=str(d), shared=shared), rho=rho), norms, strict=True):

@@ -52,7 +52,7 @@ class Line(Clickable, Stroke):
     """A line through the points of the cloud. order: their indices in the line's order; None for all in turn.
 
     An index −1 interrupts the line. If `order` is None, the line goes through the points in the order of the
-    cloud. where: the line is also interrupted at points at which this row is not positive now. arrow: the
+    cloud. where: the line is also interrupted at points at which this row is not positive. arrow: the
     length of the arrow head at the end of each unbroken piece; 0 for none.
     """
 

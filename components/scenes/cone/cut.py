@@ -160,7 +160,7 @@ def cone_part() -> Part:
 
 
 def rim() -> Part:
-    """The curve in which the cone meets the sheet, and later the arc to which the norm sends this curve."""
+    """The curve in which the cone meets the sheet, and later the circle or arc to which the norm sends it."""
     on_sheet = Row((0.0, 0.0, 1.0), offset=ROUNDING - HEIGHT, stage=0)
     return draw(
         "rim",
