@@ -15,7 +15,7 @@ import { passages, stageShownAt } from "./passages.mjs";
 import { PlanePanel } from "../painter/plane.mjs";
 import { NoWebGL, SpacePanel } from "../painter/plotly/space.mjs";
 import { picture } from "../painter/pictures.mjs";
-import { rename, tabs } from "./tabs.mjs";
+import { pair, rename, tabs } from "./tabs.mjs";
 import { Tour } from "./tour.mjs";
 import { drawingShown } from "../browser.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
@@ -112,6 +112,7 @@ export async function open(player, frame, listeners) {
   views.classList.toggle("waiting", Boolean(poster));
   const built = listeners.panels(recipe.views.map((view) => build(player, view, Plotly, listeners)));
   views.append(tabs(player));
+  pair(player);
   if (poster) views.append(poster); // after the views: CSS and tabs address these by their index
   try {
     for (const [v, panel] of built.entries()) {
@@ -125,6 +126,7 @@ export async function open(player, frame, listeners) {
       listeners.living();
       views.classList.remove("waiting");
       poster?.remove();
+      pair(player);
       await drawingShown(IDLE_TIMEOUT_MS);
     }
   } catch (error) {
@@ -182,6 +184,7 @@ async function keep(player, frame) {
         .then(() => panel.onRest());
     }),
   );
+  pair(player);
 }
 
 /** Set the CSS classes that give a panel's element the shape for its view.

@@ -9,6 +9,7 @@ import { click } from "./clicks.mjs";
 import { fill, open, pictured } from "./mount.mjs";
 import { headline, numbers } from "./numbers.mjs";
 import { opening } from "./opening.mjs";
+import { pair } from "./tabs.mjs";
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Camera } from "./camera.mjs" */
 /** @import { FrameLoop } from "./frame_loop.mjs" */
@@ -34,6 +35,8 @@ export class PageParts {
     this.#camera = camera;
     this.#frames = frames;
     player.life.addEventListener("abort", () => this.closePanels());
+    for (const type of ["scroll", "resize"])
+      addEventListener(type, () => pair(player, type === "scroll"), { passive: true, signal: player.life });
   }
 
   /** Make the recipe in `answer` the player's present recipe; nothing is drawn until `build`. Does nothing if

@@ -56,7 +56,6 @@ export function tabs(player) {
     root.classList.remove("paired"); // the next view may be higher
   };
   delete root.dataset.tabs;
-  root.classList.remove("paired");
   const list = h(
     "div",
     {
@@ -78,7 +77,6 @@ export function tabs(player) {
     ...buttons,
   );
   choose(0);
-  pair(player, list);
   // low windows and presentations have no tab for numbers
   new ResizeObserver(() => {
     if (list.checkVisibility() && !buttons[selected].checkVisibility()) choose(0);
@@ -90,26 +88,25 @@ export function tabs(player) {
 const hasEqualAxes = ({ dims, figure }) =>
   dims === 3 || Boolean(/** @type {{scaleanchor?: string}} */ (figure.layout.yaxis).scaleanchor);
 
-/** From now on, whenever the window has been scrolled or resized, set the class `paired` of the page, which
- * makes the selected view stand beside the first one: if the first one stays at the top, and covers more than
- * half of the selected view's own place. That place is kept free, so that nothing else moves. Views whose
- * axes have different scales are graphs; they would not be legible at half the width. @param {Player} player
- * @param {HTMLElement} list the element with the tabs */
-function pair(player, list) {
-  const { root, life } = player;
-  const update = (/** @type {Event} */ { type }) => {
-    if (!list.isConnected) return;
-    if (type === "resize") root.classList.remove("paired");
-    const views = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(".views > .view"))];
-    const k = views.findIndex((view) => view.classList.contains("chosen"));
-    const stays = k > 0 && list.checkVisibility() && getComputedStyle(views[0]).position === "sticky";
-    if (!stays || !hasEqualAxes(player.recipe.views[k])) return root.classList.remove("paired");
-    if (!root.classList.contains("paired")) list.style.setProperty("--place", `${views[k].offsetHeight}px`);
-    const middle =
-      list.getBoundingClientRect().bottom + parseFloat(list.style.getPropertyValue("--place")) / 2;
-    root.classList.toggle("paired", middle < player.need("scrubber").getBoundingClientRect().bottom);
-  };
-  for (const type of ["scroll", "resize"]) addEventListener(type, update, { passive: true, signal: life });
+/** Set the class `paired` of the page, which makes the selected view stand beside the first one: if the first
+ * one stays at the top, and it or the slider of the stages below it covers more than half of the selected
+ * view's own place. That place is kept free, so that nothing else moves. Views whose axes have different
+ * scales are graphs; they would not be legible at half the width. To be called whenever the page has been
+ * scrolled, the window has been resized, or the views have changed. @param {Player} player @param {boolean}
+ * [scrolled] whether the page has only been scrolled, so that the place has the size that it had */
+export function pair(player, scrolled = false) {
+  const { root, panels } = player;
+  if (!scrolled) root.classList.remove("paired");
+  const list = /** @type {HTMLElement | null} */ (root.querySelector(".views:not(:has(> .poster)) > .tabs"));
+  const k = panels.findIndex(({ gd }) => gd.parentElement.classList.contains("chosen"));
+  const [first, chosen] = [0, k].map((v) => panels[v]?.gd.parentElement);
+  const stays = k > 0 && getComputedStyle(first).position === "sticky";
+  if (!list?.checkVisibility() || !stays || !hasEqualAxes(panels[k].view))
+    return root.classList.remove("paired");
+  if (!root.classList.contains("paired")) list.style.setProperty("--place", `${chosen.offsetHeight}px`);
+  const middle = list.getBoundingClientRect().bottom + parseFloat(list.style.getPropertyValue("--place")) / 2;
+  const covering = [first, player.need("scrubber")].map((part) => part.getBoundingClientRect().bottom);
+  root.classList.toggle("paired", middle < Math.max(...covering));
 }
 
 /** The number of the tab to which a key leads from tab `now`; undefined if the key leads to none.

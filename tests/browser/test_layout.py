@@ -1,5 +1,7 @@
 """Layout: pages on phones, and embeds in their frames. (For the tour's card see `test_scenes`.)"""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -194,6 +196,53 @@ def test_on_a_telephone_a_graph_is_not_drawn_at_half_the_width(kept):
     assert box(kept, ".view.chosen")["width"] > 0.9 * TELEPHONE[0]
     kept.evaluate("scrollTo(0, 0)")
     resize(kept, DESK)
+
+
+PAIRED = "p.root.classList.contains('paired')"
+# Scroll until the first view covers the second one's place.
+PAST = """scrollBy(0, document.querySelector(".views > .view.chosen").getBoundingClientRect().bottom
+  - document.querySelector(".views > .view").getBoundingClientRect().height)"""
+
+
+@pytest.mark.parametrize(
+    ("link", "tab", "choices", "paired"),
+    [
+        ("/jacobian?progress=1", 0, {"pass": "backward"}, True),  # with new panels
+        ("/norms?progress=1", 1, {"below": "numbers"}, False),  # the same panels, one now with a graph
+        ("/rmsnorm?progress=1&controls=q", 0, {"beside": "plane"}, True),  # without the scrubber
+    ],
+)
+def test_on_a_telephone_a_choice_does_not_wait_for_a_scroll_to_arrange_the_pictures(
+    new_page, link, tab, choices, paired
+):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, link)
+    rest(page)
+    assert not player(page, PAIRED), "at the top of the page"
+    page.locator(".tabs button").nth(tab).click()
+    page.evaluate(PAST)
+    frames(page)
+    assert player(page, PAIRED)
+    player(page, "p.choose(value)", choices)
+    rest(page, f"Object.entries({json.dumps(choices)}).every(([name, x]) => p.recipe.chosen[name] === x)")
+    assert player(page, PAIRED) == paired
+
+
+@pytest.mark.parametrize("link", ["/rmsnorm?progress=1", "/rmsnorm?progress=1&tour=2"])
+def test_on_a_telephone_a_notice_is_seen_from_the_controls_in_front_of_both_pictures(new_page, link):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, link)
+    rest(page)
+    page.evaluate(PAST)
+    frames(page)
+    assert player(page, PAIRED)
+    player(page, "p.notice('A message. '.repeat(9))")
+    frames(page)
+    notice = box(page, ".notice")
+    assert notice["y"] == 0
+    for x in (0.25, 0.75):
+        at = [x * 390, notice["height"] / 2]
+        assert page.evaluate("(at) => document.elementFromPoint(...at).matches('.notice, .notice *')", at), x
 
 
 def test_a_telephone_that_lies_on_its_side(kept):
