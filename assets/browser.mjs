@@ -52,8 +52,9 @@ export async function drawingShown(timeout) {
 }
 
 /** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
- * cache, or the network is back. @param {number} ms @returns {Promise<void>} */
-export const sleep = (ms) =>
+ * cache, the network is back, or the signal aborts. @param {number} ms @param {AbortSignal} [signal] @returns
+ * {Promise<void>} */
+export const sleep = (ms, signal) =>
   new Promise((go) => {
     const woken = new AbortController();
     const wake = () => {
@@ -66,6 +67,7 @@ export const sleep = (ms) =>
       [window, "online"],
       [window, "pageshow"],
       [document, "visibilitychange"],
+      ...(signal ? [[signal, "abort"]] : []),
     ])) {
       where.addEventListener(what, wake, { signal: woken.signal });
     }

@@ -347,6 +347,11 @@ export class Player {
     return this.#changes.visit(stop, linked);
   }
 
+  /** Give up a stop of the tour for which no answer comes. */
+  giveUpStop() {
+    this.#changes.giveUpStop();
+  }
+
   /** Show the recipe of a training that is running. @param {Recipe} recipe */
   showTraining(recipe) {
     this.#growth.show(recipe);

@@ -4,7 +4,8 @@
  * embed. If a change is requested while the recipe of an earlier one is being loaded, that request is
  * aborted. New choices are merged with those of the earlier change; a link, a stop or a host's state replaces
  * them. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs). If no answer comes,
- * the request is repeated until another change is requested.
+ * the request is repeated until one comes or another change is requested; until then the change is pending,
+ * as if the answer were slow.
  */
 
 import { prefersReducedMotion, sleep } from "../browser.mjs";
@@ -37,7 +38,7 @@ export class RecipeChanges {
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
-  #lost = 0; // the number of requests in a row to which no answer came
+  #lost = 0; // the number of requests of this change, in a row, to which no answer came
   #linkedStop = 0; // the tour's stop that the page's link names, until it is shown; 0 if there is none
   #following = false;
 
@@ -53,7 +54,6 @@ export class RecipeChanges {
     const name = player.root.querySelector(".poster")?.ariaLabel;
     const which = name ? `The figure “${name}”` : "The figure";
     this.#loadingText = `${which} is still loading.`;
-    player.life.addEventListener("abort", () => this.#request.abort());
   }
 
   /** The choices whose recipe is being loaded; null if none is. */
@@ -68,51 +68,50 @@ export class RecipeChanges {
   }
 
   /** Run `change` after all changes that have begun, whose requests are aborted. Returns its result;
-   * undefined if a later change was requested before it could run. @template T @param {(stale: () => boolean)
-   * => Promise<T>} change `stale` tells whether a later change has been requested meanwhile @returns
+   * undefined if a later change was requested before it could run. @template T @param {(signal: AbortSignal)
+   * => Promise<T>} change `signal` aborts when a later change is requested, or the player is closed @returns
    * {Promise<T | undefined>} */
   #next(change) {
     const player = this.#player;
     const noticed = () => player.part("notice")?.textContent ?? "";
     this.#request.abort();
-    const request = (this.#request = new AbortController());
-    const stale = () => player.closed || request.signal.aborted;
+    this.#request = new AbortController();
+    const signal = AbortSignal.any([player.life, this.#request.signal]);
+    this.#lost = 0;
     let before = "";
     let ticks = 0;
     const late = setInterval(() => {
       if (++ticks < SLOW_ANSWER_TICKS) return;
       clearInterval(late);
-      if (stale()) return;
+      if (signal.aborted || this.#lost) return;
       before = noticed();
       player.notice(this.#loadingText, "status");
     }, TICK_MS);
     const done = this.#queue
-      .then(() => (stale() ? undefined : change(stale)))
+      .then(() => (signal.aborted ? undefined : change(signal)))
       .finally(() => {
         clearInterval(late);
-        if (!stale() && noticed() === this.#loadingText) player.notice(before);
+        if (!signal.aborted && noticed() === this.#loadingText) player.notice(before);
       });
     this.#queue = done.catch(() => {
-      if (!stale()) player.notice(NOT_DRAWN_TEXT);
+      if (!signal.aborted) player.notice(NOT_DRAWN_TEXT);
     });
     return done;
   }
 
-  /** Say that the server does not answer. After a while, or when the network is back, run `change` again,
-   * unless another change has been requested meanwhile. @param {() => Promise<unknown>} change */
-  async #askAgain(change) {
-    const { signal } = this.#request;
-    const still = this.#state.known ? "; what it shows already still works" : "";
-    this.#player.notice(`${NO_ANSWER_TEXT}${still}.`);
-    showLists(this.#player.root, this.#state.choices);
-    await sleep(pause({ empty: 0, lost: ++this.#lost, after: 0 }));
-    if (!this.#player.closed && !signal.aborted) await change();
-  }
-
-  /** Request the recipe for some choices; a later change aborts the request.
-   * @param {Record<string, string>} choices */
-  #ask(choices) {
-    return ask(this.#player.root, choices, this.#state.usual, this.#request.signal);
+  /** Request the recipe for some choices. If no answer comes, say so, and request it again after a while, or
+   * when the network is back, until `signal` aborts. @param {Record<string, string>} choices
+   * @param {AbortSignal} signal */
+  async #ask(choices, signal) {
+    const { root } = this.#player;
+    for (;;) {
+      const answer = await ask(root, choices, this.#state.usual, signal);
+      if (answer.recipe || answer.refused || signal.aborted) return answer;
+      const still = this.#state.known ? "; what it shows already still works" : "";
+      this.#player.notice(`${NO_ANSWER_TEXT}${still}.`);
+      showLists(root, this.#state.choices);
+      await sleep(pause({ empty: 0, lost: ++this.#lost, after: 0 }), signal);
+    }
   }
 
   /** Show the state that the page's link names. If the link has an error, report the error and show the
@@ -124,25 +123,24 @@ export class RecipeChanges {
     this.#following = true;
     this.#linkedStop = 0;
     this.#state.begin();
-    return this.#next(async (stale) => {
+    return this.#next(async (signal) => {
       const { chosen, rest, wrong } = split(player.root.dataset.query ?? location.search, usual);
-      let answer = await this.#ask({ ...usual, ...chosen });
+      let answer = await this.#ask({ ...usual, ...chosen }, signal);
       const { refused } = answer;
       if (refused) {
         wrong.push(refused);
-        answer = await this.#ask({ ...usual });
+        answer = await this.#ask({ ...usual }, signal);
       }
       const asked = answer.recipe && read(rest, answer.recipe);
       wrong.push(...(asked?.wrong ?? []));
-      if (wrong.length && !refused && answer.recipe) answer = await this.#ask({ ...usual });
+      if (wrong.length && !refused && answer.recipe) answer = await this.#ask({ ...usual }, signal);
       await this.#grip.free();
-      if (stale()) return;
+      if (signal.aborted) return;
       this.#following = false;
       if (!asked || !answer.recipe) {
-        this.#askAgain(() => this.restore());
+        this.#refuse(answer.refused ?? "");
         return;
       }
-      this.#lost = 0;
       player.notice(
         wrong.length
           ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
@@ -184,6 +182,16 @@ export class RecipeChanges {
     await this.#change(changed, rest);
   }
 
+  /** Give up a stop of the tour for which no answer comes, because the reader has closed the tour. */
+  giveUpStop() {
+    if (!this.#lost || !this.#state.arriving) return;
+    this.#request.abort();
+    this.#wanted = null;
+    this.#following = false;
+    this.#state.begin();
+    this.#player.notice("");
+  }
+
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
    * this recipe, if there is one. @param {Record<string, string>} changed @param {Record<string, string>}
    * rest the values of that stop that are no choices @returns {Promise<boolean>} whether the scene now has
@@ -202,46 +210,33 @@ export class RecipeChanges {
       ...defaultsAfter(changed, state.recipe),
       ...changed,
     });
-    const done = await this.#next(async (stale) => {
+    const done = await this.#next(async (signal) => {
       const other = Object.keys(changes(choices, state.choices)).length > 0;
-      const answer = other ? await this.#ask(choices) : null;
+      const answer = other ? await this.#ask(choices, signal) : null;
       await this.#grip.free();
-      if (stale()) return false;
+      if (signal.aborted) return false;
       this.#wanted = null;
       const addressed = !this.#following; // whether the page's address is that of the present state
       this.#following = false;
+      if (answer && !answer.recipe) {
+        const { refused, parameter } = answer;
+        state.begin();
+        return this.#refuse(refused ?? "", choices, parameter ? [parameter] : Object.keys(changed));
+      }
       const wrong = wrongValues(rest, answer?.recipe ?? state.recipe);
       if (wrong.length) {
         state.begin();
         return this.#refuse(wrong.join("; "));
       }
-      if (!answer) {
-        player.notice("");
-        return this.#arrive();
-      }
-      const { refused, parameter } = answer;
-      if (!answer.recipe && !refused) {
-        const stop = state.arriving;
-        state.begin();
-        this.#askAgain(() => {
-          if (stop) state.call(stop, true);
-          return this.#change(changes(choices, state.choices), rest);
-        });
-        return false;
-      }
-      this.#lost = 0;
-      if (!answer.recipe) {
-        state.begin();
-        return this.#refuse(refused ?? "", choices, parameter ? [parameter] : Object.keys(changed));
-      }
       player.notice("");
+      if (!answer?.recipe) return this.#arrive();
       if (addressed) writeAddress(player, false);
       this.#parts.take(answer, state.kept(answer.recipe));
       // a stop of the tour has an entry already; and a choice made before its question is answered gets none,
       // because the answer will replace it
       writeAddress(player, !state.arriving && !player.tour?.asking);
       await this.#parts.build();
-      return !stale() && this.#arrive();
+      return !signal.aborted && this.#arrive();
     });
     return done ?? false;
   }
@@ -252,9 +247,11 @@ export class RecipeChanges {
    * the refused choices @param {string[]} [names] of the choices that may be wrong */
   #refuse(words, asked = {}, names = Object.keys(asked)) {
     const { root } = this.#player;
-    const shown = names.some((name) => refuse(root, name, asked[name], `${words}.`));
+    const { choices } = this.#state;
+    const other = changes(asked, choices); // a field with the present value is not what is wrong
+    const shown = names.some((name) => name in other && refuse(root, name, asked[name], `${words}.`));
     this.#player.notice(shown ? "" : `${words}. The picture is as it was.`);
-    showLists(root, this.#state.choices);
+    showLists(root, choices);
     return false;
   }
 

@@ -17,6 +17,10 @@ import { changes } from "./link.mjs";
 // milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
 const ANSWER_TIMEOUT_MS = 60_000;
 const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
+// from this HTTP status on, a reply without an error message comes from a proxy that waits for its server, or
+// cannot reach it, and counts as no answer
+const NO_SERVER_STATUS = 502;
+const NO_RECIPE_TEXT = "the server has no such recipe";
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
 /** For scene elements with `supply`, the function that supplies the recipes.
@@ -81,10 +85,11 @@ async function get(url, choices, signal) {
     .then(inflated)
     .then(JSON.parse)
     .catch(() => null);
+  const none = reply && reply.status < NO_SERVER_STATUS ? NO_RECIPE_TEXT : undefined;
   return {
     choices,
     recipe: reply?.ok && body ? body : undefined,
-    refused: reply?.ok ? undefined : body?.error,
+    refused: reply?.ok ? undefined : (body?.error ?? none),
     parameter: body?.parameter,
   };
 }

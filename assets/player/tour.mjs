@@ -253,6 +253,7 @@ export class Tour {
 
   /** Close the tour as the reader asks. */
   #leave() {
+    this.#player.giveUpStop();
     writeStop(this.#player, -1);
     this.#close();
   }

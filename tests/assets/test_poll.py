@@ -99,6 +99,12 @@ def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply):
     assert got["answer"] == {"choices": {"n": "1"}} and got["asked"] == 1
 
 
+@pytest.mark.parametrize("status", [404, 500])
+def test_a_reply_that_is_no_recipe_refuses_the_choices(node, status):
+    got = node.ask("recipe", replies=[{"status": status, "text": "<h1>"}])
+    assert got["answer"]["refused"] == "the server has no such recipe" and got["asked"] == 1
+
+
 @pytest.mark.parametrize("reply", ["hang", {"status": 503, "text": "", "headers": {"Retry-After": "60"}}])
 def test_a_recipe_that_nobody_wants_any_more_is_let_go(node, reply):
     got = node.ask("recipe", replies=[reply], abort=50)

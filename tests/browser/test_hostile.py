@@ -27,6 +27,8 @@ SLOW_ANSWERS = """async (url, options) => {
 }"""
 DEEP = modules.names("page/attend")[-1]  # a module that others import
 OF_TRAINING = next(m for m in modules.names("player/training")[1:] if m not in modules.names("page/attend"))
+OFFLINE = "ERR_INTERNET_DISCONNECTED|Failed to load resource"
+NO_ANSWER = "The server does not answer. This page keeps asking"
 CHOOSE = """(pairs) => { for (const [name, value] of pairs) {
   const control = document.getElementById(`choice-${name}`);
   control.value = value;
@@ -121,33 +123,85 @@ def test_the_server_dies_under_an_open_page(mortal, new_page):
     assert player(page, "[p.recipe.chosen.points, p.params.gamma1]") == ["gaussian", gamma]
     assert page.input_value("#choice-points") == "gaussian", "the list shows what the picture shows"
     player(page, "p.seek(3)")
-    rest(page)
-    assert "progress=3" in page.url
+    page.wait_for_url("**progress=3**")
     assert player(page, "p.drawn('points').every(Number.isFinite)")
 
 
-@pytest.mark.allow_errors("ERR_INTERNET_DISCONNECTED|Failed to load resource")
-def test_a_stop_without_an_answer_is_asked_again_unless_the_reader_has_moved_on(new_page):
+@pytest.mark.allow_errors(OFFLINE)
+@pytest.mark.parametrize(
+    ("scene", "stop", "before", "after"),
+    [
+        ("fibre", 7, "p.choices.show === 'fibre'", "p.choices.show === 'axes' && p.progress === 1"),
+        # the second stop is at a stage that the first one's recipe does not have
+        ("jacobian", 6, "p.choices.pass === 'forward'", "p.choices.pass === 'backward' && p.progress === 4"),
+    ],
+)
+def test_a_stop_without_an_answer_is_asked_again_unless_the_reader_has_moved_on(
+    new_page, scene, stop, before, after
+):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    visit(page, "/fibre?tour=7&progress=1")
-    rest(page)
+    visit(page, f"/{scene}?tour={stop}&progress=1")
+    rest(page, before)
     to, notice = page.locator(".guide .steps button"), page.locator(".notice")
-    for moves_on in (True, False):
+    for moves_on in ("Back", "Close", ""):
         page.context.set_offline(True)
         to.filter(has_text="Next").click()
-        expect(notice).to_contain_text("The server does not answer. This page keeps asking")
+        expect(notice).to_contain_text(NO_ANSWER)
         buttons = to.last.bounding_box()
         assert buttons["y"] + buttons["height"] <= 844, "the notice leaves the tour's buttons in the window"
         if moves_on:
-            to.filter(has_text="Back").click()
+            to.filter(has_text=moves_on).click()
             expect(notice).to_be_hidden()
         page.context.set_offline(False)
         if moves_on:
             page.wait_for_timeout(1000)  # nothing is to happen
-            assert player(page, "[p.choices.show, p.wanted, p.tour.current]") == ["fibre", None, 6]
-    until(page, "p.choices.show === 'axes'")
-    rest(page, "p.progress === 1")
+            assert player(page, f"[{before}, p.wanted]") == [True, None]
+        if moves_on == "Close":
+            assert player(page, "p.tour.current") == -1
+            player(page, "p.tour.visit(value)", stop - 1)
+            rest(page, before)
+    until(page, after.split(" &&")[0])
+    rest(page, after)
     expect(notice).to_be_hidden()
+
+
+@pytest.mark.allow_errors(OFFLINE)
+def test_a_link_without_an_answer_is_followed_later_with_what_the_reader_sets_meanwhile(new_page):
+    page = new_page()
+    visit(page, f"/layernorm?{SMALL_2D}&progress=1")
+    rest(page)
+    page.select_option("#choice-d", "4")
+    until(page, "p.choices.d === '4'")
+    rest(page)
+    page.context.set_offline(True)
+    page.go_back()
+    expect(page.locator(".notice")).to_contain_text(NO_ANSWER)
+    drag_slider(page, "gamma1", -40)
+    gamma = player(page, "p.params.gamma1")
+    page.wait_for_timeout(1000)  # a second request, also without an answer
+    assert gamma < 1 and "d=2" in page.url
+    page.context.set_offline(False)
+    until(page, "p.choices.d === '2'")
+    rest(page)
+    assert player(page, "p.params.gamma1") == gamma
+    page.wait_for_url("**gamma1=**", timeout=TIMEOUT_MS)
+    expect(page.locator(".notice")).to_be_hidden()
+
+
+@pytest.mark.allow_errors(OFFLINE)
+def test_choices_made_without_an_answer_are_all_carried_out(new_page):
+    """The norm, which depends on the recording, is the chosen one, although the old recording had it too."""
+    page = new_page()
+    visit(page, "/model?norm=3&progress=1")
+    rest(page)
+    page.context.set_offline(True)
+    player(page, "void p.choose({recording: value})", "minilm")
+    expect(page.locator(".notice")).to_contain_text(NO_ANSWER)
+    player(page, "void p.choose({norm: '3'})")
+    page.wait_for_timeout(500)  # the second request gets no answer either
+    page.context.set_offline(False)
+    rest(page, "p.choices.recording === 'minilm'")
+    assert player(page, "[p.choices.norm, p.recipe.chosen.norm].map(String)") == ["3", "3"]
 
 
 def test_a_recipe_that_does_not_come_is_told_until_it_comes(new_page):
@@ -243,6 +297,16 @@ def test_the_modules_run_without_being_bundled(page, monkeypatch):
     visit(page, "/fold")
     rest(page)
     assert "player/player.mjs" in served
+
+
+@pytest.mark.allow_errors("status of 400")
+def test_a_choice_that_does_not_suit_the_vectors_is_refused_in_a_notice(page):
+    visit(page, "/layernorm?points=own&vectors=1+2+3&d=3&progress=1")
+    rest(page)
+    page.select_option("#choice-d", "2")
+    page.wait_for_selector(".notice:has-text('3 numbers, but d = 2. The picture is as it was.')")
+    expect(page.locator("#choice-vectors")).not_to_have_attribute("aria-invalid", "true")
+    assert page.input_value("#choice-d") == "3"
 
 
 @pytest.mark.allow_errors("status of 400")
