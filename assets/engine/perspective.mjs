@@ -7,6 +7,10 @@ import { dot } from "./vectors.mjs";
 
 const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plotly's camera sees at distance 1
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
+// of a camera in a link, in sides of the cube; the same in components/language/link.py
+export const MAX_CAMERA_COORDINATE = 100; // the largest absolute value of a coordinate
+export const MIN_CAMERA_DISTANCE = 1e-3; // between the eye and the point at which it looks
+const ROUNDING_MARGIN = 1.0001; // Plotly's camera is not exactly where it has been put
 
 /** A zoom is a list of numbers: the factor by which all axes are wider than their ranges, then for each axis
  * the shift of its middle, in its own unit; missing shifts are 0. `IDENTITY_ZOOM` changes nothing.
@@ -142,6 +146,18 @@ export function lifted([left, top], at, ranges, camera, width, height) {
     const place = camera.eye[r] + depth * forward[r] + x * right[r] + y * up[r];
     return low + (high - low) * (place + 0.5);
   });
+}
+
+/** The camera at `f` times its distance from the point at which it looks, or as near to that as a link can
+ * name. @param {Camera} camera @param {number} f @returns {Camera} */
+export function approached({ eye, center }, f) {
+  const way = eye.map((e, i) => e - center[i]);
+  const least = (MIN_CAMERA_DISTANCE * ROUNDING_MARGIN) / Math.hypot(...way);
+  const limits = way.map(
+    (w, i) => (MAX_CAMERA_COORDINATE / ROUNDING_MARGIN - Math.sign(w) * center[i]) / Math.abs(w),
+  );
+  const times = Math.max(least, Math.min(f, ...limits));
+  return { eye: way.map((w, i) => center[i] + times * w), center };
 }
 
 /** The position of a camera's eye in the coordinates of the axes. @param {[number, number][]} ranges

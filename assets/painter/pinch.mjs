@@ -1,29 +1,35 @@
 // @ts-check
 /** Pinches: two fingers on one element that part or approach. */
 
-/** Watch pinches of an element. No other listener gets the movements of the two fingers, nor those of the one
- * that stays longer: Plotly would turn its figure. @param {HTMLElement} element @param {AbortSignal} signal
- * ends the watch @param {() => (apart: number) => void} begin called when a pinch begins; the function that
- * it returns is called when a finger moves, with the distance of the fingers divided by their first distance
- */
-export function watchPinch(element, signal, begin) {
-  /** @type {{width: number, move: (apart: number) => void} | null} */ let pinch = null;
+/** Watch pinches of an element. From the second finger on, until all are lifted, Plotly gets no movements of
+ * fingers, because it would turn its figure. Where the page is zoomed in, a pinch is left to the browser, so
+ * that the page can be zoomed out again. @param {HTMLElement} element @param {AbortSignal} signal ends the
+ * watch @param {(apart: number) => void} zoom called when one of two fingers moves, with their distance
+ * divided by that at the call before */
+export function watchPinch(element, signal, zoom) {
+  let pinching = false;
+  let zoomsPage = false;
+  let last = 0; // the distance of two fingers, in pixels; 0: unknown
   const touched = (/** @type {TouchEvent} */ event) => {
-    const [one, other] = event.targetTouches;
-    if (!other && !pinch) return;
+    const fingers = [...event.touches].filter(({ target }) => element.contains(/** @type {Node} */ (target)));
+    if (event.type === "touchstart") {
+      last = 0;
+      pinching = fingers.length > 1;
+      zoomsPage = (visualViewport?.scale ?? 1) > 1;
+    }
+    if (!pinching) return;
     event.stopPropagation();
+    if (zoomsPage) return;
     if (event.cancelable) event.preventDefault();
-    if (!other) return;
-    const width = Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
-    if (!pinch || event.type === "touchstart") pinch = { width, move: begin() };
-    else pinch.move(width / pinch.width);
+    if (fingers.length !== 2) return;
+    const [one, other] = fingers;
+    const now = Math.max(1, Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY));
+    if (last) zoom(now / last);
+    last = now;
   };
-  const lifted = (/** @type {TouchEvent} */ { targetTouches }) => {
-    if (!targetTouches.length) pinch = null;
-  };
+  const lifted = () => (last = 0);
   const options = { signal, passive: false, capture: true };
-  element.addEventListener("touchstart", touched, options);
-  element.addEventListener("touchmove", touched, options);
-  element.addEventListener("touchend", lifted, options);
-  element.addEventListener("touchcancel", lifted, options);
+  for (const kind of ["touchstart", "touchmove"])
+    element.addEventListener(kind, /** @type {EventListener} */ (touched), options);
+  for (const kind of ["touchend", "touchcancel"]) element.addEventListener(kind, lifted, options);
 }

@@ -51,7 +51,8 @@ export function dragging(player, panel, layers, signal) {
   gd.addEventListener(
     "pointerdown",
     (/** @type {PointerEvent} */ event) => {
-      if (/** @type {Element} */ (event.target).closest(".handle")) return;
+      if (!event.isPrimary) held = null; // two fingers zoom the figure
+      if (!event.isPrimary || /** @type {Element} */ (event.target).closest(".handle")) return;
       const found = nearest(event);
       const { point } = found;
       if (point < 0) return;
@@ -66,6 +67,7 @@ export function dragging(player, panel, layers, signal) {
   gd.addEventListener(
     "pointermove",
     (/** @type {PointerEvent} */ event) => {
+      if (!event.isPrimary) return;
       gd.classList.toggle("carries", held !== null || nearest(event).point >= 0);
       held?.move(under(panel, layer, place(event)));
     },

@@ -26,7 +26,7 @@ export function handles(player) {
     listening.set(panel, life);
     const carried = panel.view.layers.filter(({ hand }) => ["carry", "relocate"].includes(hand?.kind ?? ""));
     const shows = [
-      ...layers.map((layer) => handle(player, panel, layer)),
+      ...layers.map((layer) => handle(player, panel, layer, life.signal)),
       ...(carried.length ? [dragging(player, panel, carried, life.signal)] : []),
     ];
     const place = () => {
@@ -59,23 +59,30 @@ export function release(panels) {
 
 /**
  * Add the handle of one layer of a panel. @param {Player} player @param {Panel} panel @param {Mark} layer
- * @returns {() => void} a function that moves the handle to its point
+ * @param {AbortSignal} signal aborts when the panel gets another recipe @returns {() => void} a function that
+ * moves the handle to its point
  */
-function handle(player, panel, layer) {
+function handle(player, panel, layer, signal) {
   const element = h("div", {
     className: "handle",
     title: [layer.title, layer.hint].filter(Boolean).join(": ") || "drag",
     ariaHidden: "true",
     style: `color: var(--${layer.role})`,
   });
-  /** @type {Float32Array} the point where the drag began; in 3D a drag stays in its plane */ let start;
+  /** @type {Float32Array | null} the point where the drag began; in 3D a drag stays in its plane; null if a
+   * second finger has ended the drag: two fingers zoom the figure */ let start = null;
+  const second = (/** @type {PointerEvent} */ { isPrimary }) => {
+    if (!isPrimary) start = null;
+  };
+  panel.gd.addEventListener("pointerdown", second, { signal, capture: true });
   element.addEventListener("pointerdown", (event) => {
+    if (!event.isPrimary) return;
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
     start = pointsOf(layer, player.moment).slice(0, panel.view.dims);
   });
   element.addEventListener("pointermove", (event) => {
-    if (!element.hasPointerCapture(event.pointerId)) return;
+    if (!start || !element.hasPointerCapture(event.pointerId)) return;
     const box = panel.gd.getBoundingClientRect();
     let [left, top] = [event.clientX - box.left, event.clientY - box.top];
     if (panel.is3d) [left, top] = [within(left, box.width), within(top, box.height)]; // its axes stay

@@ -14,6 +14,7 @@
  */
 
 import { sizeOf } from "../engine/engine.mjs";
+import { MAX_CAMERA_COORDINATE, MIN_CAMERA_DISTANCE } from "../engine/perspective.mjs";
 /** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 
 const THEMES = ["auto", "light", "dark"];
@@ -47,8 +48,6 @@ export const changes = (choices, others) =>
   Object.fromEntries(Object.entries(texts(choices)).filter(([name, text]) => text !== String(others[name])));
 
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i; // the same in components/language/link.py
-const MAX_CAMERA_COORDINATE = 100; // the largest absolute value of a coordinate, in sides of the axes' cube
-const MIN_CAMERA_DISTANCE = 1e-3; // between the eye and the point at which it looks, in the same unit
 
 /**
  * Parse a plain decimal number.

@@ -21,7 +21,7 @@ import { hull } from "../../assets/engine/hull.mjs";
 import { certificate, selection, weights } from "../../assets/engine/selection.mjs";
 import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
-import { flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
+import { approached, flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { largePoints, lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { nudge } from "../../assets/player/dragging.mjs";
@@ -40,6 +40,7 @@ import { within } from "../../assets/painter/plotly/context.mjs";
 import { deep } from "../../assets/painter/plotly/depth.mjs";
 import { compileLazily, declared } from "../../assets/painter/plotly/shaders.mjs";
 import { cacheUniforms } from "../../assets/painter/plotly/uniforms.mjs";
+import { watchPinch } from "../../assets/painter/pinch.mjs";
 import { enlarge } from "../../assets/painter/traces.mjs";
 
 /** Encode numbers as base64 of float32, because JSON has no NaN and no infinities. */
@@ -201,6 +202,7 @@ const answers = {
   },
   tooLong: ({ changed, choices }) => link.tooLong(changed, choices),
   write: ({ state, choices, recipe }) => link.write(state, choices, recipe),
+  approached: ({ camera, f }) => approached(camera, f),
   lifted: ({ pixel, at, ranges, camera, size }) => lifted(pixel, at, ranges, camera, ...size),
   widened: ({ view, progress, params }) => widened(view.ranges, zoomOf(view, progress, params)),
   flat: ({ points, ranges, camera, size }) => [...flat(Float32Array.from(points), ranges, camera, ...size)],
@@ -230,6 +232,30 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
+  /** The factors that a pinch reports while fingers touch an element and a child of it, and for each event
+   * whether the browser and other listeners get it. A finger: x, y, and whether it is on the child. */
+  pinched({ events, scale }) {
+    globalThis.visualViewport = /** @type {any} */ ({ scale });
+    const [element, child] = [new EventTarget(), new EventTarget()];
+    Object.assign(element, { contains: (target) => target === element || target === child });
+    const zooms = [];
+    watchPinch(element, new AbortController().signal, (apart) => zooms.push(apart));
+    const reaches = events.map(([type, ...fingers]) => {
+      const event = new Event(type, { cancelable: true });
+      let stopped = false;
+      event.stopPropagation = () => (stopped = true);
+      const touches = fingers.map(([clientX, clientY, on]) => ({
+        clientX,
+        clientY,
+        target: on ? child : element,
+      }));
+      element.dispatchEvent(
+        Object.assign(event, { touches, targetTouches: touches.filter(({ target }) => target === element) }),
+      );
+      return [!event.defaultPrevented, !stopped];
+    });
+    return { zooms, reaches };
+  },
   /** After each click on the head of a table's column: the numbers of the rows in their new order, and the
    * direction of the order. */
   sorted({ rows, clicks }) {

@@ -261,3 +261,16 @@ def finger(page, points):
         kind = "touchMove" if k else "touchStart"
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
     return lambda: touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def touches(page, place):
+    """A function that says where fingers are; `put("touchStart", f0=(-40, 0))` for one, left of `place`."""
+    touch = page.context.new_cdp_session(page)
+
+    def put(kind, **fingers):
+        points = [
+            {"x": place[0] + dx, "y": place[1] + dy, "id": int(name[1])} for name, (dx, dy) in fingers.items()
+        ]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    return put

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.browser.hand import camera, finger, player, rest, until, visit
+from tests.browser.hand import camera, finger, player, rest, touches, until, visit
 
 # The pixels of the tokens of the last draggable mark (NaN for tokens on the far side of a sphere), and of the
 # centre.
@@ -107,6 +107,22 @@ def test_a_finger_drags_a_token_and_does_not_scroll(new_page):
     assert off(page, end, "d=3") < 3
     assert page.evaluate("scrollY") == scrolled
     np.testing.assert_allclose(camera(page), view, atol=1e-9)
+
+
+def test_two_fingers_on_tokens_zoom_and_leave_them_where_they_are(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/particles?progress=0&time=0.6&d=3&n=16")
+    rest(page)
+    first, params = np.linalg.norm(camera(page)), player(page, "p.params")
+    put = touches(page, token_and_place(page)[0])
+    put("touchStart", f0=(0, 0))
+    put("touchStart", f0=(0, 0), f1=(-60, 0))
+    for k in range(1, 9):
+        put("touchMove", f0=(5 * k, 0), f1=(-60 - 5 * k, 0))
+    put("touchEnd")
+    until(page, f"Math.hypot(...p.panels[0].camera().eye) < {0.8 * first}")
+    rest(page)
+    assert player(page, "p.params") == params
 
 
 TWICE = """for (const key of "aa")

@@ -29,6 +29,7 @@ from tests.browser.hand import (
     player,
     rest,
     strange,
+    touches,
     until,
     visit,
     whole_state,
@@ -239,12 +240,7 @@ def test_two_fingers_come_closer_and_do_not_turn_the_figure(new_page):
     rest(page)
     first = camera(page)
     x, y = middle(page, ".figure")
-    touch = page.context.new_cdp_session(page)
-
-    def put(kind, **fingers):
-        points = [{"x": x + dx, "y": y + dy, "id": int(name[1])} for name, (dx, dy) in fingers.items()]
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
+    put = touches(page, (x, y))
     put("touchStart", f0=(-40, 0))
     put("touchStart", f0=(-40, 0), f1=(40, 0))
     for k in range(1, 9):
@@ -258,6 +254,23 @@ def test_two_fingers_come_closer_and_do_not_turn_the_figure(new_page):
     np.testing.assert_allclose(camera(page), first / 2, rtol=0.02, atol=0.02)
     finger(page, [(x + 8 * k, y) for k in range(12)])()
     until(page, f"Math.abs(p.panels[0].camera().eye[0] - {first[0] / 2}) > 0.05")
+
+
+def test_two_fingers_zoom_also_where_one_is_on_a_handle(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, "/jacobian?progress=1")
+    page.locator(".handle").first.scroll_into_view_if_needed()
+    rest(page)
+    first, params = np.linalg.norm(camera(page)), player(page, "p.params")
+    put = touches(page, middle(page, ".handle"))
+    put("touchStart", f0=(0, 0))
+    put("touchStart", f0=(0, 0), f1=(-80, 0))
+    for k in range(1, 9):
+        put("touchMove", f0=(0, 5 * k), f1=(-80, -10 * k))
+    put("touchEnd")
+    until(page, f"Math.hypot(...p.panels[0].camera().eye) < {0.8 * first}")
+    rest(page)
+    assert player(page, "p.params") == params
 
 
 @pytest.mark.parametrize("way", ["", "#without=buffers"])

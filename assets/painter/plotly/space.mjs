@@ -14,7 +14,7 @@
 import { h, pen } from "../../dom.mjs";
 import { onlyOf } from "../../engine/engine.mjs";
 import { clickable } from "../../engine/hands.mjs";
-import { flat, lifted } from "../../engine/perspective.mjs";
+import { approached, flat, lifted } from "../../engine/perspective.mjs";
 import { palette, resolve, rgb } from "../colors.mjs";
 import { Panel } from "../painter.mjs";
 import { STILL_PX } from "../picking.mjs";
@@ -113,10 +113,7 @@ export class SpacePanel extends Panel {
     this.#watchClicks();
     this.#watchCamera();
     this.gd.addEventListener("wheel", this.#zoom, { passive: false, capture: true });
-    watchPinch(this.gd, this.life.signal, () => {
-      const camera = this.camera();
-      return (apart) => this.#approach(camera, 1 / apart);
-    });
+    watchPinch(this.gd, this.life.signal, (apart) => this.turn(approached(this.camera(), 1 / apart)));
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
@@ -187,18 +184,13 @@ export class SpacePanel extends Panel {
       this.gd.addEventListener(touch, () => requestAnimationFrame(touched), options);
   }
 
-  /** Give the figure this camera, at `f` times its distance. @param {Camera} camera @param {number} f */
-  #approach({ eye, center }, f) {
-    this.turn({ eye: eye.map((e, i) => center[i] + f * (e - center[i])), center });
-  }
-
   /** The wheel scrolls the page; with Ctrl, or by pinching on a touchpad, it moves the camera closer or
    * farther away. */
   #zoom = (/** @type {WheelEvent} */ event) => {
     event.stopPropagation(); // or Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
     event.preventDefault();
-    this.#approach(this.camera(), Math.exp(event.deltaY / 300));
+    this.turn(approached(this.camera(), Math.exp(event.deltaY / 300)));
   };
 
   /** Draw the scene at once, as it is in Plotly's buffers. */
