@@ -33,16 +33,24 @@ function selectingStages(mark, stages) {
  * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
+/** The rows on whose values the points of a mark depend. @param {Mark} mark @returns {Row[]} */
+function rowsOf(mark) {
+  const rows = [...mark.rows];
+  if ("query" in mark && mark.query) rows.push(mark.query);
+  if ("where" in mark && mark.where) rows.push(mark.where);
+  return rows;
+}
+
 /** Whether a mark draws the same points at every position between stages. It does if its kind is among
- * PROJECTED_MARKS, all its rows read fixed stages, and the choice of the points that it shows does not depend
- * on current positions. @param {Mark} mark */
+ * PROJECTED_MARKS, all rows that it reads are of fixed stages, and the choice of the points that it shows does
+ * not depend on current positions. @param {Mark} mark */
 function isStill(mark) {
   const only = onlyOf(mark);
   /** @type {(row: Row) => boolean} */
   const fixed = ({ stage, over }) => stage !== null && (!over || fixed(over));
   return (
     PROJECTED_MARKS.has(mark.mark) &&
-    mark.rows.every(fixed) &&
+    rowsOf(mark).every(fixed) &&
     (!only || only === "followed" || Array.isArray(only))
   );
 }
@@ -52,7 +60,7 @@ function isStill(mark) {
 const natures = new WeakMap();
 
 /** On what a mark depends: whether it stays the same between stages (still), the names of the parameters that
- * occur in its rows or its query (rowParameters), and the names of those that occur in the row by which it is
+ * occur in the rows that it reads (rowParameters), and the names of those that occur in the row by which it is
  * coloured (colorParameters). Cached for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
@@ -60,7 +68,7 @@ function natureOf(mark) {
   const row = colorRow(mark);
   const found = {
     still: isStill(mark),
-    rowParameters: rowMovers("query" in mark && mark.query ? [...mark.rows, mark.query] : mark.rows),
+    rowParameters: rowMovers(rowsOf(mark)),
     colorParameters: row ? rowMovers([row]) : [],
   };
   natures.set(mark, found);

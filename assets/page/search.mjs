@@ -102,7 +102,7 @@ const plainSpelling = (text) =>
 /** The stem of a word: differ, different, differently and difference have the same stem. @param {string} word
  */
 function root(word) {
-  if (NOT_FORMS.test(word)) return word;
+  if (NOT_FORMS.test(word)) return word.replace(/(?<=er|ing)s$/, "");
   const ending =
     /(?<=.{4})(?:isations?|ations?|ional(?:ly|ity)?|ions?|[ae]n(?:ts?|tly|ces?)|ic(?:al|ally)?|ising|ised|ises?|ings?|ate[ds]?|ies|ied|ers?|ed|es|s|e|y|ly)$/;
   return word.replace(ending, "").replace(/([^aeiou])\1$/, "$1");

@@ -97,9 +97,10 @@ def quadrangles(corners: Sequence[Sequence[Sequence[int]]]) -> str:
 def triangles(corners: np.ndarray) -> str:
     """SVG path data of triangles (F, 3, 2), written so that the corners of each are clockwise on the screen.
 
-    Corners are rounded to whole pixels; triangles that then have no area are left out.
+    Corners are rounded to whole pixels; triangles that then have no area are left out, and so are those with
+    a corner that is NaN.
     """
-    corners = np.rint(corners).astype(int)
+    corners = np.rint(corners[np.isfinite(corners).all((1, 2))]).astype(int)
     area = areas(corners)
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     u[area < 0], v[area < 0] = v[area < 0], u[area < 0]

@@ -19,7 +19,6 @@ from learning.models import Model
 
 Choices = Mapping[str, Any]
 MAX_LISTED = 24  # names or values that an error message lists
-LARGEST_WHOLE = 10**18 - 1  # the largest number that `whole` can read
 MAX_MESSAGE_CHARACTERS = 400  # of an error message, before that list
 
 
@@ -63,15 +62,15 @@ def _one_line(error: str) -> str:
     return line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[:200]} … {line[-100:]}"
 
 
-def whole(name: str, text: str, low: int, high: int) -> int:
+def whole(name: str, text: str, low: int, high: int, bounded: bool = True) -> int:
     """Parse a whole number in decimal digits. Raises WrongValue unless it is from `low` to `high`.
 
-    name: the name of the choice, for the message.
+    name: the name of the choice, for the message. bounded: if false, other whole numbers are accepted too.
     """
     allowed = {"min": low, "max": high, "whole": True}
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
         raise WrongValue(name, f"{name}={text!r} is not a whole number", allowed)
-    if not low <= int(text) <= high:
+    if bounded and not low <= int(text) <= high:
         raise WrongValue(name, f"{name}={text} is outside {low} … {high}", allowed)
     return int(text)
 
@@ -135,8 +134,7 @@ class Whole(BaseChoice):
     narrowed: bool = False
 
     def parse(self, text: str) -> int:
-        low, high = (-LARGEST_WHOLE, LARGEST_WHOLE) if self.narrowed else (self.min, self.max)
-        return whole(self.name, text, low, high)
+        return whole(self.name, text, self.min, self.max, bounded=not self.narrowed)
 
 
 @dataclass(frozen=True)

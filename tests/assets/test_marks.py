@@ -397,6 +397,19 @@ def test_a_way_by_hand(node):
         np.testing.assert_array_equal(followed, far[:, ::-1])
 
 
+def test_a_line_of_a_fixed_stage_shows_where_a_moving_or_adjustable_row_is_positive(node):
+    x = Cloud("x", np.float32([[1], [-1]]), Pipeline((Affine(-2 * np.eye(1)),)))
+    now, adjustable = Row((1.0,)), Row(Entries(np.eye(1)[0], {"p": np.array([-2.0])}), stage=0)
+    lines = [Line("x", "input", (Row((1.0,), stage=0),), where=where) for where in (now, adjustable)]
+    moments = [({"p": p, "q": 0}, progress, 0) for p, progress in ((0, 0), (0, 1), (1, 1))]
+    shown = [
+        [unpack(mark["points"], 2)[:, 0] for mark in a["marks"]]
+        for a in node.run(recipe_of(x), moments, marks=lines)
+    ]
+    first, second = [1, np.nan], [np.nan, -1]
+    np.testing.assert_array_equal(shown, [[first, first], [second, first], [second, second]])
+
+
 MOVES = {"ordinary": 1.0, "along the third axis": np.diag([0.01, 0.01, 5, 1]), "not at all": 0.0}
 
 

@@ -37,8 +37,9 @@ def test_above_a_level_is_the_share_that_the_linear_values_have(level):
         assert below == pytest.approx(1800 * (1 - share if level > 0 else 0), abs=1)
 
 
-def test_triangles_are_all_turned_the_same_way_and_flat_ones_left_out():
-    both = np.concatenate([CORNERS, CORNERS[:, ::-1], 0 * CORNERS])
+def test_triangles_are_all_turned_the_same_way_and_those_that_are_flat_or_have_no_place_left_out():
+    nowhere = np.where(CORNERS == 60, np.nan, CORNERS)
+    both = np.concatenate([CORNERS, CORNERS[:, ::-1], 0 * CORNERS, nowhere, np.nan * CORNERS])
     drawn = triangles(both)
     assert area(drawn) == 3600
     sides = np.array([NUMBER.findall(each) for each in re.findall(r"l([^z]*)z", drawn)], int)

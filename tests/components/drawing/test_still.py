@@ -48,6 +48,12 @@ def checked(text):
     return found
 
 
+def test_marks_that_have_no_place_are_left_out():
+    query = {"x1": "0", "x2": "0", "eps": "0", "progress": "2"}  # a norm that has no derivative there
+    state = state_of(scenes()["jacobian"], query)
+    checked(svg(state.recipe, state))
+
+
 @pytest.mark.parametrize("d", ["2", "3"])
 @pytest.mark.parametrize("progress", ["0", "1.5", "2"])
 @pytest.mark.parametrize("theme", [*THEMES, "auto"])

@@ -72,6 +72,14 @@ def test_a_wrong_choice_says_which_and_what_would_do(name, text, allowed):
     assert got["parameter"] == name and got["allowed"] == allowed and name in got["error"]
 
 
+def test_a_number_whose_range_depends_on_data_is_bounded_by_the_scene():
+    norm = Whole("norm", "norm", 1, 1, 9, narrowed=True)
+    assert norm.parse("10") == 10
+    with pytest.raises(WrongValue) as wrong:
+        norm.parse("abc")
+    assert wrong.value.allowed == {"min": 1, "max": 9, "whole": True}
+
+
 def test_recipe_takes_choices_by_name():
     assert recipe_of(SCENE, d=2).views[0].dims == 2 and recipe_of(SCENE).views[0].dims == 3
     with pytest.raises(WrongValue):
