@@ -295,8 +295,8 @@ def test_places_with_other_names_are_of_what_there_is(entries):
 def test_a_whole_word_wins_over_a_longer_one_that_begins_with_it(node):
     assert found(node, "mean")[0] == ("The mean", "/absorb#the-mean")
     assert not any("meaning" in title for title, _ in found(node, "mean"))
-    for asked in ("meaning", "meanings"):
-        assert {url for _, url in found(node, asked)[:2]} == {"/stretch#the-meaning", "/fold#the-meaning"}
+    for query in ("meaning", "meanings"):
+        assert {url for _, url in found(node, query)[:2]} == {"/stretch#the-meaning", "/fold#the-meaning"}
 
 
 def test_what_is_not_there_is_not_found(node):
