@@ -42,8 +42,8 @@ function rowsOf(mark) {
 }
 
 /** Whether a mark draws the same points at every position between stages. It does if its kind is among
- * PROJECTED_MARKS, all rows that it reads are of fixed stages, and the choice of the points that it shows does
- * not depend on current positions. @param {Mark} mark */
+ * PROJECTED_MARKS, all its rows read fixed stages, and the choice of the points that it shows does not depend
+ * on current positions. @param {Mark} mark */
 function isStill(mark) {
   const only = onlyOf(mark);
   /** @type {(row: Row) => boolean} */
@@ -60,7 +60,7 @@ function isStill(mark) {
 const natures = new WeakMap();
 
 /** On what a mark depends: whether it stays the same between stages (still), the names of the parameters that
- * occur in the rows that it reads (rowParameters), and the names of those that occur in the row by which it is
+ * occur in its rows (`rowsOf`; rowParameters), and the names of those that occur in the row by which it is
  * coloured (colorParameters). Cached for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);

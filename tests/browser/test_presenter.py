@@ -123,6 +123,18 @@ def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
         assert box["x"] + box["width"] <= card["x"] + card["width"] and box["width"] > 100
 
 
+def test_the_reason_of_a_refusal_stands_under_its_field(page):
+    present(page, f"{PAGE}&tour=8")
+    choice = page.locator(".controls .choice:has(.hint):visible").first
+    words = "A reason of some length, such as that of a number that is too large."
+    choice.locator(".hint").evaluate("(hint, words) => { hint.textContent = words; }", words)
+    row, field, hint = (
+        e.bounding_box() for e in (choice, choice.locator("select, input"), choice.locator(".hint"))
+    )
+    assert hint["y"] >= field["y"] + field["height"]
+    assert hint["x"] + hint["width"] <= row["x"] + row["width"] + 1
+
+
 def test_no_part_overlaps_another(page):
     present(page, "/fold?progress=0")
     page.keyboard.press("End")
