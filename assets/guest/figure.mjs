@@ -65,6 +65,7 @@ export class Figure {
     const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
+    if (other) this.player?.close(); // a change to which no answer comes no longer holds the queue up
     if (another) this.#next(() => this.#open(asked));
     else if (other) this.#next(() => this.#reopen(asked));
     else this.#next(() => this.#apply(asked));
@@ -159,17 +160,16 @@ export class Figure {
   }
 
   /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
-   * message in place of the figure. Returns whether the choices have been changed. @param {Player} player
-   * @param {Record<string, string>} choices */
+   * message in place of the figure. Returns whether the figure has adopted the choices, or the reader has
+   * replaced them meanwhile. @param {Player} player @param {Record<string, string>} choices */
   async #choose(player, choices) {
-    const { refused } = await ask(
-      player.root,
-      { ...player.choices, ...choices },
-      player.usual,
-      this.closed.signal,
-    );
+    const refusal = async () =>
+      (await ask(player.root, { ...player.choices, ...choices }, player.usual, player.life)).refused;
+    let refused = await refusal();
+    // if no answer came, the player goes on asking, and the server may refuse the choices later
+    if (!refused && !(await player.choose(choices))) refused = await refusal();
     if (refused) this.#refuse(refused);
-    return !refused && player.choose(choices);
+    return !refused && !player.closed;
   }
 
   /** Show an error message in place of the figure. @param {string} words */

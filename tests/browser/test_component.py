@@ -38,6 +38,10 @@ TURNS = {
         [Output("one", name, allow_duplicate=True) for name in ("controls", "params")],
         [["t"], {"eps": 0.5}],
     ),
+    "many": (
+        [Output("one", name, allow_duplicate=True) for name in ("choices", "params")],
+        [{"n": "24"}, {"eps": 0.5}],
+    ),
     "other": (Output("one", "slug"), "temperature"),
     "take": (Output("room", "children", allow_duplicate=True), []),
     "put": (Output("room", "children", allow_duplicate=True), [Scene("stretch", id="one", progress=0)]),
@@ -179,6 +183,25 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
         until(lambda: heard and heard[-1]["params"] == {"t": 2, "eps": 0.5})
         assert slider(one) == 2, "other controls leave the sliders where they are"
         assert page.evaluate("typeof Plotly") == "undefined", "the page's own graphs load their own"
+
+
+@pytest.mark.allow_errors("ERR_FAILED|Failed to load resource")
+def test_a_request_without_an_answer_is_carried_out_later_as_a_whole(new_page):
+    heard = []
+    with served(strange(heard)) as base:
+        page = new_page(known=base)
+        page.goto(f"{base}/lab/")
+        one = page.locator("#one")
+        one.locator("#parameter-t").wait_for(timeout=TIMEOUT_MS)
+        until(lambda: heard and heard[-1]["params"] is not None)
+        page.route("**/recipe/**", lambda route: route.abort())
+        page.click("#many")
+        one.locator(".notice", has_text="This page keeps asking").wait_for(timeout=TIMEOUT_MS)
+        page.unroute("**/recipe/**")
+        until(lambda: one.locator("#choice-n").input_value() == "24")
+        until(lambda: one.locator("[aria-label='ε, value']").input_value() == "0.5")
+        one.locator("#parameter-t").press("Home")
+        until(lambda: heard[-1]["params"] == {"t": -5, "eps": 0.5})
 
 
 def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
