@@ -1,12 +1,18 @@
 // @ts-check
 /** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
- * fields for choices. Each control calls a function when the reader changes its value. */
+ * fields for choices. Each control calls a function when the reader changes its value.
+ *
+ * @typedef {(moved: boolean) => void} Restore sets a value as it was before a touch, if the touch has `moved`
+ *   it; the value then counts as set by the reader only if it did before
+ */
 
 import { marksOf, unpack } from "../engine/engine.mjs";
 import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
 /** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
 
+/** How far a finger that begins a scroll of the page may have moved sideways. */
+export const MAX_SIDEWAYS_PX = 15;
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
 /** The range of a parameter's slider. A logarithmic slider runs over the decimal logarithm of the values, and
@@ -39,23 +45,34 @@ export function fitting(at, { min, max, step }) {
 }
 
 /** Restore a slider if the browser takes a touch of it for a scroll of the page. Chromium has by then moved
- * the slider to the finger. @param {HTMLInputElement} range @param {() => number} value returns the present
- * value @param {(value: number) => void} set sets the value again that was present before the touch */
-export function restoreAfterScroll(range, value, set) {
-  let before = { position: range.value, value: NaN };
-  range.addEventListener("pointerdown", () => {
-    before = { position: range.value, value: value() };
+ * the slider to the finger. A finger that has dragged the slider sideways leaves its value, even if something
+ * else cancels the touch. @param {HTMLInputElement} range @param {() => Restore} remember called when a touch
+ * begins */
+export function restoreAfterScroll(range, remember) {
+  let start = { x: 0, position: range.value, restore: /** @type {Restore} */ (() => {}) };
+  let moved = false;
+  let dragged = false;
+  range.addEventListener("pointerdown", ({ isPrimary, clientX: x }) => {
+    if (!isPrimary) return;
+    start = { x, position: range.value, restore: remember() };
+    moved = dragged = false;
   });
-  range.addEventListener("pointercancel", () => {
-    range.value = before.position;
-    set(before.value);
+  range.addEventListener("pointermove", ({ isPrimary, clientX }) => {
+    dragged ||= isPrimary && Math.abs(clientX - start.x) > MAX_SIDEWAYS_PX;
+  });
+  range.addEventListener("input", () => (moved = true));
+  range.addEventListener("pointercancel", ({ isPrimary }) => {
+    if (!isPrimary || dragged) return;
+    if (moved) range.value = start.position;
+    start.restore(moved);
   });
 }
 
 /** A slider with a label and a field in which its value can be typed; a double click resets it.
  * @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader sets a value
- * @returns {{element: HTMLElement, show: (value: number) => void}} show: show a value */
-export function slider(p, set) {
+ * @param {() => Restore} remember called when a touch begins @returns {{element: HTMLElement, show: (value:
+ * number) => void}} show: show a value */
+export function slider(p, set, remember) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
     type: "range",
@@ -68,7 +85,7 @@ export function slider(p, set) {
   range.addEventListener("input", () => set(fromTrack(p, range.valueAsNumber)));
   const entry = numberEntry(p, id, set);
   let shown = NaN; // nothing shown yet
-  restoreAfterScroll(range, () => shown, set);
+  restoreAfterScroll(range, remember);
   return {
     element: h(
       "div",
@@ -135,11 +152,18 @@ function numberEntry(p, id, set) {
 
 /** Fill an element with sliders for the recipe's parameters, in groups. The clock and quiet parameters (which
  * readers set in the figure) get no slider here. @param {HTMLElement} part @param {Recipe} recipe @param
- * {(name: string, value: number) => void} set @returns {(params: Record<string, number>) => void} a function
- * that shows the present values */
-export function sliders(part, recipe, set) {
+ * {(name: string, value: number) => void} set @param {(name: string) => Restore} remember @returns {(params:
+ * Record<string, number>) => void} a function that shows the present values */
+export function sliders(part, recipe, set, remember) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
-  const all = parameters.map((p) => ({ p, ...slider(p, (value) => set(p.name, value)) }));
+  const all = parameters.map((p) => ({
+    p,
+    ...slider(
+      p,
+      (value) => set(p.name, value),
+      () => remember(p.name),
+    ),
+  }));
   const groups = [...Map.groupBy(all, ({ p }) => p.group).values()];
   part.replaceChildren(...groups.map(group));
   /** @type {Record<string, number> | undefined} */ let known;

@@ -25,7 +25,8 @@ export function controls(player) {
     /** @type {Recipe} */ partOfRecipe,
   ) => {
     if (choicesPart) choices(choicesPart, partOfRecipe, (name, value) => player.choose({ [name]: value }));
-    const show = slidersPart && sliders(slidersPart, partOfRecipe, (name, value) => player.set(name, value));
+    const set = (/** @type {string} */ name, /** @type {number} */ value) => player.set(name, value);
+    const show = slidersPart && sliders(slidersPart, partOfRecipe, set, (name) => player.remember(name));
     return show ? [() => show(player.params)] : [];
   };
   const shows = fill(player.part("choices"), player.part("parameters"), withControls(false));

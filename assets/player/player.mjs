@@ -23,6 +23,7 @@ import { print, save } from "./saving.mjs";
 import { State } from "./state.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { Panel } from "../painter/painter.mjs" */
+/** @import { Restore } from "./controls.mjs" */
 
 /**
  *
@@ -266,6 +267,18 @@ export class Player {
   seek(progress) {
     this.#state.seek(progress);
     this.#schedule();
+  }
+
+  /** Remember the value of a parameter, or "progress", and whether it counts as set by the reader.
+   * @param {string} name @returns {Restore} */
+  remember(name) {
+    const isTouched = this.#state.touched(name);
+    const value = name === "progress" ? this.progress : this.params[name];
+    return (moved) => {
+      if (moved && name === "progress") this.seek(value);
+      else if (moved) this.set(name, value);
+      this.#state.touch(name, isTouched);
+    };
   }
 
   play() {

@@ -155,14 +155,10 @@ function progressRange(last, player) {
     step: 0.001,
     "aria-label": "Progress through the stages",
   });
+  restoreAfterScroll(range, () => player.remember("progress")); // before the press counts as setting it
   // a press pauses even where it does not move the slider
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
-  restoreAfterScroll(
-    range,
-    () => player.progress,
-    (value) => player.seek(value),
-  );
   range.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (by) {
@@ -312,13 +308,9 @@ function clockSlider(p, player) {
     step: p.step,
     ...(p.about && { "aria-description": p.about }),
   });
+  restoreAfterScroll(range, () => player.remember(p.name)); // before the press counts as setting it
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
-  restoreAfterScroll(
-    range,
-    () => player.params[p.name],
-    (value) => player.set(p.name, value),
-  );
   const label = `Run through the ${p.label} (T)`;
   const run = tool("play", label, () => player.toggleClock());
   const words = h("span", { className: "now" });

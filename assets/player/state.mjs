@@ -130,9 +130,10 @@ export class State {
     return this.#touched.has(name);
   }
 
-  /** Note that the reader has set a value. @param {string} name */
-  touch(name) {
-    this.#touched.add(name);
+  /** Note whether the reader has set a value. @param {string} name @param {boolean} [isSet] */
+  touch(name, isSet = true) {
+    if (isSet) this.#touched.add(name);
+    else this.#touched.delete(name);
   }
 
   /** Note that a change has been requested: values that the reader sets from now on are kept. */

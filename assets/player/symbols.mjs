@@ -4,8 +4,9 @@
 
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
-import { fitting, fromTrack, toTrack, track } from "./controls.mjs";
+import { MAX_SIDEWAYS_PX, fitting, fromTrack, toTrack, track } from "./controls.mjs";
 /** @import { Parameter } from "../engine/engine.mjs" */
+/** @import { Restore } from "./controls.mjs" */
 /** @import { Player } from "./player.mjs" */
 
 const SLIDER_WIDTH_PX = 240; // dragging this far takes a parameter from its minimum to its maximum
@@ -103,12 +104,18 @@ function handle(letters, parameters, bubble, player) {
     letter.classList.add("symbol");
     letter.setAttribute("title", `Drag left or right.${together} Double-click to reset.`);
     /** @type {Record<string, number>} */ let from = {};
+    /** @type {Restore[]} */ let remembered = [];
     const begin = () => {
+      remembered = parameters.map((p) => player.remember(p.name));
       slider.focus({ preventScroll: true });
       from = { ...player.params };
       say(letter, values());
     };
-    dragged(letter, begin, (pixels) => move(from, (pixels * (max - min)) / SLIDER_WIDTH_PX), hush);
+    const end = (/** @type {boolean} */ scrolls) => {
+      if (scrolls) for (const restore of remembered) restore(true);
+      hush();
+    };
+    dragged(letter, begin, (pixels) => move(from, (pixels * (max - min)) / SLIDER_WIDTH_PX), end);
     letter.addEventListener("dblclick", () => {
       for (const p of parameters) player.set(p.name, p.value);
     });
@@ -162,24 +169,31 @@ function keyboardSlider(id, names, parameter, move) {
 
 /** Call functions while the pointer drags an element. @param {Element} element @param {() => void} begin
  * @param {(pixels: number) => void} move called with the distance to the right since the beginning
- * @param {() => void} end */
+ * @param {(scrolls: boolean) => void} end called with whether the drag has become a scroll of the page */
 function dragged(element, begin, move, end) {
   /** @type {number | null} */ let start = null; // where the drag began, in pixels; null: no drag
+  let aside = 0; // how far it has gone to the left or right
   const on = (/** @type {string} */ kind, /** @type {(event: PointerEvent) => void} */ hear) =>
-    element.addEventListener(kind, /** @type {EventListener} */ (hear));
+    element.addEventListener(kind, (event) => {
+      const pointer = /** @type {PointerEvent} */ (event);
+      if (pointer.isPrimary) hear(pointer); // not a second finger
+    });
   on("pointerdown", (event) => {
     if (event.button) return;
     event.preventDefault();
     element.setPointerCapture(event.pointerId);
     start = event.clientX;
+    aside = 0;
     begin();
   });
   on("pointermove", ({ clientX }) => {
-    if (start !== null) move(clientX - start);
+    if (start === null) return;
+    aside = Math.max(aside, Math.abs(clientX - start));
+    move(clientX - start);
   });
   for (const kind of ["pointerup", "pointercancel"])
     on(kind, () => {
+      end(start !== null && kind === "pointercancel" && aside <= MAX_SIDEWAYS_PX);
       start = null;
-      end();
     });
 }

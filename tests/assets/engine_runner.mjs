@@ -24,6 +24,7 @@ import * as link from "../../assets/player/link.mjs";
 import { approached, flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
 import { largePoints, lineVisible, placed, spots } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
+import { restoreAfterScroll } from "../../assets/player/controls.mjs";
 import { nudge } from "../../assets/player/dragging.mjs";
 import { marked } from "../../assets/player/letters.mjs";
 import { readout, rows, typeset } from "../../assets/player/numbers.mjs";
@@ -232,6 +233,18 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
+  /** The position of a slider after events [type, x, whether of the first finger, new position],
+   * and for each time it has been restored whether the touch had moved it. */
+  scrolled({ events }) {
+    const range = Object.assign(new EventTarget(), { value: "1" });
+    const restored = [];
+    restoreAfterScroll(/** @type {any} */ (range), () => (moved) => restored.push(moved));
+    for (const [type, clientX, isPrimary, value] of events) {
+      range.value = value ?? range.value;
+      range.dispatchEvent(Object.assign(new Event(type), { clientX, isPrimary }));
+    }
+    return [range.value, restored];
+  },
   /** The factors that a pinch reports while fingers touch an element and a child of it, and for each event
    * whether the browser and other listeners get it. A finger: x, y, and whether it is on the child. */
   pinched({ events, scale }) {

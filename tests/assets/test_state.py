@@ -320,3 +320,10 @@ def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
     for hand, (acts, _, _) in HANDS.items():
         for just, end in course(node, "a first run", acts, early):
             assert not just["opening"] and not end["opening"] and not end["moves"], hand
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_slider_moved_by_a_scroll_gets_the_value_of_the_stop_that_arrives(node, kept):
+    """`touch(name, False)` takes back that the reader has set a value; a stop of the tour then sets it."""
+    told = after(node, ["call", STOP], ["set", "gain", 0.9], ["touch", "gain", kept], ["arrive", True])
+    assert told[-1]["params"]["gain"] == (0.9 if kept else 0.5)

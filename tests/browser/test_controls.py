@@ -93,6 +93,18 @@ def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
     assert player(page, "p.params.gamma2") == 1, "a finger that is not quite there, too"
 
 
+def test_a_scroll_that_begins_beside_a_letter_of_the_formula_leaves_its_parameter(new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    visit(page, f"{LINK}&gamma2=0.5")
+    rest(page)
+    page.evaluate("addEventListener('pointercancel', () => (window.cancelled = true))")
+    x, y = middle(page, ".formula .symbol")
+    lift = finger(page, [(x + 2 * min(k, 4), y + 25 - 12 * k) for k in range(12)])
+    page.wait_for_function("() => window.cancelled && scrollY > 0", timeout=60_000)
+    lift()
+    assert player(page, "[p.params.gamma1, p.params.gamma2]") == [1, 0.5]
+
+
 def test_a_scroll_that_begins_on_a_slider_leaves_its_value(new_page):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, f"{LINK}&gamma1=1.5")
@@ -101,12 +113,13 @@ def test_a_scroll_that_begins_on_a_slider_leaves_its_value(new_page):
     page.evaluate(f"{values} addEventListener('input', () => (range.dataset.moved = range.value))")
     page.locator("#parameter-gamma1").evaluate("(range) => range.scrollIntoView({ block: 'end' })")
     frames(page)
+    scrolled = page.evaluate("scrollY")
     x, y = middle(page, "#parameter-gamma1")
     finger(page, [(x, y - 12 * k) for k in range(16)])()
     restored = f"() => {{ {values} return range.dataset.moved && range.value === '1.5' }}"
     page.wait_for_function(restored, timeout=20_000)
     rest(page)
-    assert page.evaluate("scrollY") > 0 and player(page, "p.params.gamma1") == 1.5
+    assert page.evaluate("scrollY") > scrolled and player(page, "p.params.gamma1") == 1.5
     assert "gamma1=1.5" in page.url
 
 
