@@ -100,7 +100,8 @@ export function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const dots = Math.min(dotCount(recipe), points);
   const k = Math.round(progress);
-  const counted = `${dots < points ? `${dots} of ` : ""}${points} ${points === 1 ? "point" : "points"}`;
+  const some = dots < points ? `${dots} of ` : "";
+  const counted = `${some}${points} ${points === 1 ? "point" : "points"}`;
   if (!last) return counted;
   if (Math.abs(progress - k) < 1e-3)
     return `${counted}, at the stage ${plain(recipe.stages[k])} (${k} of ${last})`;
