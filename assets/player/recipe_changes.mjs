@@ -178,6 +178,8 @@ export class RecipeChanges {
     this.#linkedStop = 0;
     state.call(rest, linked);
     const changed = changes({ ...state.usual, ...chosen }, present);
+    for (const name of Object.keys(defaultsAfter(changed, state.recipe)))
+      if (name in chosen) changed[name] = chosen[name]; // also if it has this value already
     for (const name of Object.keys(changed)) if (state.touched(name)) delete changed[name];
     await this.#change(changed, rest);
   }

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from components.language.scene import scenes
 from learning.recording.recording import Recording
 from tests.browser.hand import player, rest, visit
 from tests.learning.recording.norms import norm
@@ -138,3 +139,13 @@ def test_each_recording_has_a_tour_of_its_own(page):
     rest(page, "p.choices.recording === 'antiberty'")
     assert card.locator(".count").text_content() == "1 of 3"
     assert card.get_by_role("button", name="Back").is_disabled()
+
+
+def test_a_stop_of_another_recording_has_its_norm_also_if_it_has_the_same_number(page):
+    stops = [stop.state for stop in scenes()["model"].text.tour]
+    (last,) = [k for k, stop in enumerate(stops) if stop["recording"] == "trained" and stop["norm"] == "9"]
+    visit(page, "/model?recording=antiberty&norm=9")
+    rest(page)
+    player(page, "p.tour.visit(value)", last)
+    rest(page, "p.choices.recording === 'trained'")
+    assert player(page, "p.choices.norm") == "9"
