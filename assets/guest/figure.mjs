@@ -115,6 +115,7 @@ export class Figure {
     for (const news of ["normscape:ready", "normscape:state"])
       root.addEventListener(news, () => this.pace.ask());
     await player.start();
+    if (player.closed) return; // replaced meanwhile: what it was to adopt stays pending
     const wrong = player.recipe && unknownParameter(asked.params, Object.keys(player.params));
     if (wrong) return this.#refuse(wrong);
     this.pending = {};
@@ -168,7 +169,7 @@ export class Figure {
     let refused = await refusal();
     // if no answer came, the player goes on asking, and the server may refuse the choices later
     if (!refused && !(await player.choose(choices))) refused = await refusal();
-    if (refused) this.#refuse(refused);
+    if (refused && !player.closed) this.#refuse(refused);
     return !refused && !player.closed;
   }
 

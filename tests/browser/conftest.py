@@ -187,8 +187,8 @@ class Reader:
 
     One tab stays open until the end, which keeps Chromium's process alive. `kept` has at most two more pages
     that one test hands to the next: one for tests that are marked `pixels`, and one for tests that are not.
-    Between tests, `forget` closes all pages except these, clears cookies and local storage, and marks all
-    scenes as visited.
+    Between tests, `forget` closes all pages except these, goes online, clears cookies and local storage, and
+    marks all scenes as visited.
     """
 
     def __init__(self, browser, server):
@@ -213,6 +213,7 @@ class Reader:
         for page in self.context.pages:
             if page not in (self.tab, *self.kept.values()):
                 page.close()
+        self.context.set_offline(False)
         self.context.clear_cookies()
         self.tab.evaluate(f"localStorage.clear(); {KNOWN}")
 

@@ -122,10 +122,10 @@ def test_the_application_of_the_docs_is_moved_by_its_slider_and_told_what_the_ha
 @pytest.mark.parametrize("documented", ["dash_link.py"], indirect=True)
 def test_the_linked_sliders_of_the_docs_have_the_same_value_whichever_is_moved(documented, new_page):
     page = new_page(known=documented)
-    with page.expect_response(
-        "**/_dash-update-component*", timeout=TIMEOUT_MS
-    ):  # to the figure's first report
+    # wait until Dash has handled the figure's first report, which would set the other slider to 1 again
+    with page.expect_response("**/_dash-update-component*", timeout=TIMEOUT_MS) as first:
         page.goto(documented)
+    first.value.finished()
     frames(page)
     theirs, own = page.locator("#slider").get_by_role("slider"), page.locator("#scene #parameter-gamma1")
     values = lambda: (float(theirs.get_attribute("aria-valuenow")), float(own.input_value()))  # noqa: E731
