@@ -622,7 +622,7 @@ CLAIMS = {
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
-    r"This length follows from the coordinates above and one more number: the length of the part of $x$ that is orthogonal to all these vectors $v$ and $\gamma \odot v$.": the_axes,
+    r"The coordinates above determine the projection of $x$ onto the space that the vectors $v$ and $\gamma \odot v$ span. One more number, the length of what is left of $x$, then gives the length of $x$.": the_axes,
     r"Before the gain, the coordinates along the three directions $v$ of the picture are enough. For the stages after the gain, the coordinates along the three vectors $\gamma \odot v$ are needed,": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,

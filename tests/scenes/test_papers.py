@@ -161,7 +161,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_select.copies_with_a_position,
-            "In four models with 128 to 576 dimensions we found only copies of another key that cannot be selected.",
+            "In four models with 128 to 576 dimensions, the only keys without a query that selects them were copies of other keys.",
         ),
         (
             test_language.tokens_of_the_sentence,
