@@ -124,15 +124,20 @@ def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
 
 
 def test_the_reason_of_a_refusal_stands_under_its_field(page):
+    """Text and boxes are set and read at once, because the player may empty a hint at any time."""
     present(page, f"{PAGE}&tour=8")
+    rest(page)
     choice = page.locator(".controls .choice:has(.hint):visible").first
-    words = "A reason of some length, such as that of a number that is too large."
-    choice.locator(".hint").evaluate("(hint, words) => { hint.textContent = words; }", words)
-    row, field, hint = (
-        e.bounding_box() for e in (choice, choice.locator("select, input"), choice.locator(".hint"))
+    row, field, hint = choice.evaluate(
+        """(choice, words) => {
+          choice.querySelector(".hint").textContent = words;
+          const parts = [choice, choice.querySelector("select, input"), choice.querySelector(".hint")];
+          return parts.map((part) => part.getBoundingClientRect().toJSON());
+        }""",
+        "A reason of some length, such as that of a number that is too large.",
     )
-    assert hint["y"] >= field["y"] + field["height"]
-    assert hint["x"] + hint["width"] <= row["x"] + row["width"] + 1
+    assert hint["height"] and hint["top"] >= field["bottom"]
+    assert hint["right"] <= row["right"] + 1
 
 
 def test_no_part_overlaps_another(page):
