@@ -172,8 +172,8 @@ def nowhere_to_go():
 
 
 CLAIMS = {
-    "A language model often uses its embedding twice": one_matrix_twice,
-    "So the two must be separated first.": one_matrix_twice,
+    "Many language models use one embedding matrix twice": one_matrix_twice,
+    "So each use first gets its own copy of the matrix.": one_matrix_twice,
     "Here a block with LayerNorm becomes a block with RMSNorm, step by step.": the_numbers,
     "Tokens drawn at random have three numbers, so the picture shows them whole. Tokens of the trained model have four, and the picture leaves out one direction": the_numbers,
     "A bias that the step **centred** had missed would do the same.": forgotten,

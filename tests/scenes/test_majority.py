@@ -522,7 +522,7 @@ def the_papers_training():
 
 CLAIMS = {
     "(*no projection*), ten runs each. Without projection the network took three times as many steps to learn the task.": the_papers_training,
-    "The paper reports 17,000 steps, in 1,000 epochs of 80,000 sequences, 6,000 a step. These numbers disagree: 1,000 such epochs have 14,000 steps.": the_papers_training,
+    "The paper reports 17,000 steps, in 1,000 epochs of 80,000 sequences, 6,000 a step. These numbers disagree: with the incomplete batch at its end, such an epoch has 14 steps, so 1,000 epochs have 14,000 steps.": the_papers_training,
     "falls linearly to 0 over 10,000 epochs; the training stops after 1,000, when the rate is still 0.0009": their_rate,
     "It has as many steps as the paper reports, 17,000. Each step uses 256 of 80,000 sequences, and the learning rate falls from "
     "0.001 to 0. We trained four seeds of LayerNorm and two of each other norm. The losses at the end: "

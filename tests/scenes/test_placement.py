@@ -423,7 +423,7 @@ CLAIMS = {
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
     "it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
-    "start. It depends on the start of the first token. Take a random linear function $f$ of the last token at the end, and its gradient with respect to all 16 tokens": of_all_tokens,
+    "start. It depends on the start of the first token. Take the gradient of $f$, the random linear function of the last token at the end, with respect to all 16 tokens": of_all_tokens,
     "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. The last token's own part is tiny, but the whole gradient is not short: it is 1.25 times as long as the gradient of $f$ at the end (medians of 20 seeds).": of_all_tokens,
     "has another number for post-LN, 0.073 in place of 0.0018: it has only 12 blocks, and LayerNorm. (After 12 blocks we find 0.079 here.)": of_the_depth_scene,
     "With queries and keys of the usual size, the last token does not look at one token only: its largest weight is at most 0.25 in every block, and falls to 0.063 in the last (medians of 20 seeds). That is hardly more than 1/16, which each token gets if all get the same.": alike,
