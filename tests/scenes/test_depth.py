@@ -402,7 +402,7 @@ CLAIMS = {
     "about twice as far": twice,
     "The angle was 17° and is 17°. Only the first blocks turn a token more: later the stream has grown as much as the updates. Move **size of the branches** back to 1": twice,
     "The size grows to 462 (median of 20 draws), and the gradient with it.": no_norm_stop,
-    "It cannot grow, and the later blocks turn it as far as the first: in the curve, which has medians of 20 draws with 64 numbers, each of the first three blocks turns it by 42° to 45°, each of the last six by 51° to 54°.": turns,
+    "It cannot grow. With 64 numbers a token, as in the curve, the later blocks turn it farther than the first: each of the first three by 42° to 45°, each of the last six by 51° to 54° (medians of 20 draws).": turns,
     "Without a norm, but with branches of size 0.2: does": small_branches,
     "in 12 blocks it hardly grows": small_branches,
     "Its size grows from 0.99 to 1.21, with LayerNorm to 1.15 (medians of 20 draws).": small_branches,

@@ -462,7 +462,7 @@ CLAIMS = {
     r"For $d = 3$ the violet sphere has radius 1, then $\sqrt 3$. With $\varepsilon = 0$ the points end on it and in the plane, so they reach only the circle where the two meet. With $d = 3$ a point's colour is its direction in the plane.": the_sphere_grows,
     "With three coordinates the sphere is a circle, and the ellipsoid an ellipse.": the_sphere_grows,
     "With $d = 3$ the circle becomes an ellipse.": the_sphere_grows,
-    r"The first row is the norm's input. The last column says how far the point is from where it would be with $\varepsilon = 0$; only in the first row of LayerNorm it says how far the point is from the plane. The": the_last_column,
+    r"The first row is the norm's input: with LayerNorm its last column says how far the point is from the plane. In every other row the last column says how far the point is from where it would be with $\varepsilon = 0$. The": the_last_column,
     r"$$\mu = \frac{1}{d} \sum_i x_i, \quad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2$$": the_mean_and_the_deviation,
     r"has length 1. The height of $x$ along it is": the_height,
     "But each point loses its own height, so the cloud does not move as a whole: it is flattened, and two points come nearer to each other unless they were at the same height.": points_come_nearer,

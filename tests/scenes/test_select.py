@@ -193,6 +193,17 @@ def all_of_the_weight():
         assert np.exp(-1e6 * lead).sum() < SAME
 
 
+def never_reached():
+    """On a side, or on a corner together with another key: the weight rises with the length of the query."""
+    side = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0], [0.5, -1.2]])
+    corner = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0]])
+    for keys, bound in ((side, 1 / 3), (corner, 1 / 2)):
+        found = certificate(keys, 0)
+        direction = found.query / np.linalg.norm(found.query)
+        weights = [1 / np.exp((keys - keys[0]) @ (length * direction)).sum() for length in (1, 2, 4, 8)]
+        assert (np.diff(weights) > 0).all() and weights[-1] < found.largest == pytest.approx(bound)
+
+
 @cache
 def all_free():
     for seed in SEEDS:
@@ -445,6 +456,7 @@ CLAIMS = {
     r"With LayerNorm, from **centre** on, these queries suffice: every key that can win also wins by one of them. (The only exception is a gain with $\sum_i 1/\gamma_i = 0$: it tilts the hyperplane of the keys so that the hyperplane contains $𝟏$.) Before centring, and at every stage of RMSNorm, they do not suffice: some keys win only by a query with a component along $𝟏$. There the gold ring cannot reach all filled points, and the hull is not drawn.": without_a_part_along_ones,
     "the four trained models": keys_of_trained_models,
     "For a key that can win, $L$ falls without bound and the weight approaches 1.": all_of_the_weight,
+    "If a key lies on a side of the hull between its corners, or on a corner together with other keys, no query reaches the bound": never_reached,
     "found many such keys in a small language model with eight dimensions": eight_dimensions,
     "A hollow point can never win": fates,
     "unless two keys share a corner.": copies,
