@@ -57,7 +57,10 @@ class DataSet:
 
 @dataclass(frozen=True, eq=False)
 class Stream(DataSet):
-    """A data set for evaluation, with a function `draw(step)` that returns the training batch of a step."""
+    """A data set whose training batches are drawn anew: `draw(step)` returns the batch of a training step.
+
+    Its own points are used only to measure loss and accuracy.
+    """
 
     draw: Callable[[int], DataSet] = field(kw_only=True)
 

@@ -122,7 +122,9 @@ class BlockActivations:
 class Reading:
     """The activations of a forward pass of the model.
 
-    They are those of each block, the result of the final LayerNorm, and the logits (*batch, n, characters).
+    blocks   the activations of each transformer layer
+    last     the result of the final LayerNorm (*batch, n, d)
+    logits   (*batch, n, characters)
     """
 
     blocks: Sequence[BlockActivations]

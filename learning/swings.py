@@ -16,7 +16,7 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """The normalisation layer (counted from 1) at which points turn far, and the indices of these points."""
+    """A norm at which points turn far: its number `layer`, from 1 on, and the indices of these points."""
 
     layer: int
     points: Array

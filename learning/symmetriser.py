@@ -144,7 +144,7 @@ def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _apart(x: Array, block: Symmetriser) -> Array:
-    """The coordinates of each head, (H, N, d/H), from vectors x (N, d)."""
+    """Split vectors x (N, d) into the coordinates of each of H heads, (H, N, d/H)."""
     xp = namespace(x)
     return xp.moveaxis(xp.reshape(x, (x.shape[0], block.heads, block.own)), -2, -3)
 
@@ -158,7 +158,10 @@ def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
 
 
 def _view(at: Array) -> list[Array]:
-    """The mean and the standard deviation of each head's coordinates, (…, 1) each."""
+    """A list of the mean and the standard deviation over the last axis of `at`, each of shape (…, 1).
+
+    at: the coordinates of each head, on the last axis.
+    """
     xp = namespace(at)
     mean = xp.mean(at, axis=-1, keepdims=True)
     squares = xp.sum((at - mean) ** 2, axis=-1, keepdims=True)

@@ -116,9 +116,10 @@ def _attention_of(body: bytes) -> tuple[AttentionClassifier, np.dtype, bytes]:
 
 
 def named(inputs, outputs, depth, middle, eps, widths) -> Network:
-    """A Network whose `widths` are None if all are equal, so that networks of equal widths compare equal.
+    """Make a `Network` with given sizes; its field `widths` is None if all widths are equal.
 
-    Raises FileError for sizes outside the limits.
+    So networks of equal widths compare equal, however they were made. widths: the width of each hidden layer.
+    middle: the activation or norm between the Linears. Raises FileError for sizes outside the limits.
     """
     alike = len(set(widths)) <= 1
     width = widths[0] if widths else 1

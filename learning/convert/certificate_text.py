@@ -32,7 +32,7 @@ def to_json(certificate: Certificate) -> str:
 
 
 def _finite(found: Any) -> Any:
-    """Replace infinities and NaN, which JSON does not have, by None."""
+    """A copy of nested dicts and lists, in which infinities and NaN, which JSON lacks, become None."""
     if isinstance(found, dict):
         return {name: _finite(each) for name, each in found.items()}
     if isinstance(found, list):

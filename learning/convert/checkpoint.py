@@ -209,7 +209,12 @@ class Checkpoint:
         return frozenset(set(state) - self.stored | twice)
 
     def _tie(self, model: Any) -> None:
-        """Tie the weights of a model whose names are in `repeated`, as `from_pretrained` does."""
+        """Tie the weights of `model`: let the names of a shared weight refer to one tensor.
+
+        For example, the output matrix of a language model may be the same tensor as its embedding. The names
+        in `repeated` have no values of their own; each gets the tensor of the name to which it is tied.
+        `from_pretrained` of transformers does the same.
+        """
         model.tie_weights(missing_keys=set(self.repeated), recompute_mapping=False)
 
     def _tied(self, parameters: dict[str, Any]) -> dict[str, str]:

@@ -55,7 +55,7 @@ def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
 
 
 def in_float64(given: Any) -> Any:
-    """A copy of a call's arguments, with floating-point tensors converted to float64."""
+    """A copy of the arguments of a model's call, with floating-point tensors converted to float64."""
     return copied_arguments(given, lambda each: each.double() if each.is_floating_point() else each)
 
 

@@ -93,7 +93,7 @@ def effects(
             own = model(**batch)
             tell(done := done + 1)
             for name, change in changes.items():
-                with changed(model, change):
+                with centring_toggled(model, change):
                     _add(sums[name], batch, own, model(**batch))
                 tell(done := done + 1)
     return {name: each.effect() for name, each in sums.items()}
@@ -122,10 +122,12 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 
 
 @contextmanager
-def changed(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
-    """Toggle the centring of the given normalisation layers while the block runs.
+def centring_toggled(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
+    """While the `with` block runs, toggle the centring of some normalisation layers of a model.
 
-    The keys of `norms` are module paths, or `path#k` for the k-th call of the module in a pass.
+    A layer that subtracts the mean no longer does so; a layer that does not, such as RMSNorm, now does.
+    norms: the recognised layers, by module path. The key `path#k` stands for the k-th call of the module in a
+    forward pass; the other calls do not change.
     """
     handles, calls = [], dict.fromkeys((path.partition("#")[0] for path in norms), 0)
 

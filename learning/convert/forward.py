@@ -46,7 +46,11 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 
 
 def _blocks(model: Any) -> dict[str, Any]:
-    """The members of a model's outermost module lists by name; they are, for example, its layers."""
+    """The blocks of a model, such as its layers, by path: the members of its `ModuleList`s.
+
+    A `ModuleList` inside another one does not count. A member that is itself a list or dict of modules is
+    left out.
+    """
     found: dict[str, Any] = {}
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and not any(name.startswith(f"{each}.") for each in found):

@@ -206,9 +206,9 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
 
 
 def _is_level(value: Value, span: Span) -> bool:
-    """Whether `value` has mean 0 over `span` because it is the output of a LayerNorm.
+    """Whether `value` is the output of a LayerNorm, and therefore has mean 0 over `span`.
 
-    All numbers of γ must be equal, and β must be 0.
+    This needs a LayerNorm over exactly this span, with equal numbers in γ, and with β = 0.
     """
     norm = None if value.call is None else value.call.norm
     return norm is not None and norm.kind == "LayerNorm" and whole(norm.axis) == span and norm.level

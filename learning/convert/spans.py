@@ -135,13 +135,20 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Add a last axis of size `copies` to the group numbers; each index of it has groups of its own."""
+    """Add an axis of size `copies` at the end of `labels`; group numbers differ between its indices.
+
+    The number −1, for no group, stays.
+    """
     labels = labels[..., None]
     return np.where(labels < 0, -1, copies * labels + np.arange(copies))
 
 
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
-    """Extend group numbers from `axes` to all `wanted` axes; each index of a new axis has its own groups."""
+    """Extend the group numbers `labels` from `axes` to all `wanted` axes of a tensor with this shape.
+
+    labels: has one axis for each of `axes`. Group numbers differ between the indices of a new axis. The axes
+    of the result are in increasing order.
+    """
     axes = [*axes]
     for axis in wanted:
         if axis not in axes:
@@ -200,7 +207,10 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 
 
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
-    """The span over which to centre a slicing operator's input, so that `output` is centred over `span`."""
+    """The span over which to centre a slicing operator's input, so that `output` is centred over `span`.
+
+    span: of `output`. narrow: whether P is applied only to the slice, as in `sources`.
+    """
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
     if not narrow and at not in axes:

@@ -359,9 +359,9 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 
 
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
-    """The size and the stride in memory of each axis that is longer than 1.
+    """The memory layout of a tensor: (size, stride) of each axis that is longer than 1.
 
-    The arguments are a tensor alone, or a shape and the strides of its axes.
+    shape, stride: the tensor alone, or its shape and the strides of its axes.
     """
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]

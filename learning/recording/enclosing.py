@@ -22,7 +22,11 @@ CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier cal
 
 
 class Enclosing:
-    """The relevant arguments of the modules that are running and contain norms, by path."""
+    """For each running module that contains norms, by path: its tokens, masks and positions.
+
+    They are arguments with which the module was called. The entry is empty if it was called without any of
+    them.
+    """
 
     def __init__(self) -> None:
         self.given: dict[str, Mapping[str, Any]] = {}

@@ -307,7 +307,7 @@ def longest_input(model: Any, tokenizer: Any, most: int) -> int:
 
 
 def _parts(text: str, by_line: bool) -> list[str]:
-    """[text], or with `by_line` the list of its lines; a blank text or line is left out."""
+    """The lines of a text if `by_line`, else [text]; a blank line or text is left out."""
     return [part for part in (text.splitlines() if by_line else [text]) if part.strip()]
 
 

@@ -165,7 +165,11 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """Estimate the bytes of a recording of `times` as many vectors as were counted in `counting`."""
+        """Estimate the size in bytes of a recording of `times` × as many vectors as were counted.
+
+        The vectors are those that the method `counting` has counted. No norm keeps more than `self.vectors`
+        of its vectors.
+        """
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
             for (path, _), count in self.counted.items()
@@ -408,7 +412,11 @@ class Recorder:
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """A copy of a call's arguments, because the call may change them; `tensor` is applied to each tensor."""
+    """A copy of the arguments of a model's call, which the call may change.
+
+    tensor: a function that is applied to each tensor, such as one that copies it. By default the copy has the
+    same tensors.
+    """
     if type(given) in (list, tuple):
         return type(given)(copied_arguments(each, tensor) for each in given)
     if type(given) is dict:

@@ -10,7 +10,10 @@ from learning.file_write import write_whole
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):
-    """The file's mode stays, a link to it stays a link, and nothing else is left in the folder."""
+    """`write_whole` keeps the permissions of a file that it replaces, and a symbolic link to the file.
+
+    Nothing else is left in the folder.
+    """
     file, link = tmp_path / "file", tmp_path / "link"
     write_whole(file, b"one")
     file.chmod(0o640)
@@ -60,7 +63,10 @@ def test_a_folder_and_a_missing_folder_are_named(tmp_path):
 
 
 def test_a_pipe_is_written_to():
-    """The link /dev/stdout leads to such a name, which `realpath` would follow to no file."""
+    """`write_whole` can write to a pipe, given by a name such as /dev/fd/3.
+
+    The link /dev/stdout leads to such a name. `realpath` would follow the name to a file that does not exist.
+    """
     read, write = os.pipe()
     write_whole(f"/dev/fd/{write}", b"one")
     os.close(write)

@@ -10,7 +10,7 @@ import torch
 
 from learning.convert import plan
 from learning.convert.confirm import difference, outputs
-from learning.convert.effect import changed, recognised
+from learning.convert.effect import centring_toggled, recognised
 
 FOLDER = Path(sys.prefix) / "timm"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="`make models` installs timm")
@@ -67,9 +67,9 @@ def test_a_verdict_is_what_the_fold_shows(name, timm):
     found.apply(folded)
     assert difference(before, outputs(folded, images, {})) <= EXACT
     norms = recognised(folded, list(verdicts))
-    with changed(folded, {path: norms[path] for path in yes}):
+    with centring_toggled(folded, {path: norms[path] for path in yes}):
         assert difference(before, outputs(folded, images, {})) <= EXACT
     for path, verdict in verdicts.items():
         if verdict == "no":
-            with changed(folded, {path: norms[path]}):
+            with centring_toggled(folded, {path: norms[path]}):
                 assert difference(before, outputs(folded, images, {})) > SEEN, path

@@ -29,7 +29,7 @@ def centred(x, span):
 
 @st.composite
 def reshapes(draw):
-    """Two shapes of the same size, and an axis of the first that is longer than 1."""
+    """A strategy for two shapes of the same size, and an axis of the first shape that is longer than 1."""
     factors = draw(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=6).filter(lambda f: max(f) > 1))
 
     def joined():

@@ -11,7 +11,7 @@ import torch
 
 from learning.convert import plan
 from learning.convert.confirm import difference, outputs
-from learning.convert.effect import changed, recognised
+from learning.convert.effect import centring_toggled, recognised
 from tests.learning.convert.zoo import MODELS, small_model
 
 # The number of norms whose centring folds, and of norms that centre. Models not listed have none of either.
@@ -64,10 +64,10 @@ def test_a_verdict_is_what_the_fold_shows(name):
     found.apply(folded)
     assert difference(before, outputs(folded, (), inputs)) <= EXACT
     norms = recognised(folded, [norm.name for norm in found.norms])
-    with changed(folded, {path: norms[path] for path in yes}):
+    with centring_toggled(folded, {path: norms[path] for path in yes}):
         assert difference(before, outputs(folded, (), inputs)) <= EXACT
     for path in norms.keys() - set(yes):  # toggling the centring changes the model's output
-        with changed(folded, {path: norms[path]}):
+        with centring_toggled(folded, {path: norms[path]}):
             assert difference(before, outputs(folded, (), inputs)) > SEEN, path
 
     for norm in found.norms:

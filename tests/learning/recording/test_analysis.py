@@ -51,9 +51,10 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
 
 
 def divisors():
-    """The column `sigma` is the median divisor.
+    """The column `sigma` of a report is the median, over vectors, of the number by which a norm divides.
 
-    With groups, the divisor of a vector is the root of the mean of its groups' σ².
+    A LayerNorm divides by σ, an RMSNorm by the root mean square. For a GroupNorm it is the root of the mean
+    of its groups' σ².
     """
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
@@ -167,7 +168,10 @@ def shrinking():
 
 
 def averages():
-    """A key that is a sum of others can have the highest score; a key that is an average of them cannot."""
+    """No query gives a key that is an average of other keys the highest score; for a sum of keys, one does.
+
+    `lost` counts such averages.
+    """
     keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
     assert lost(keys) == 1 and lost(keys[:4]) == 0
     scores = keys @ np.random.default_rng(0).normal(size=(2, 1000))

@@ -20,7 +20,10 @@ DATA = to_file(recording())
 
 
 def refused(data):
-    """The error message, which must have one line; None for a valid recording."""
+    """The message with which `from_file` refuses the bytes `data`; None for a valid recording.
+
+    Asserts that the message is one line of less than 400 characters.
+    """
     try:
         from_file(data)
     except FileError as problem:
