@@ -109,7 +109,7 @@ def triangles(corners: np.ndarray) -> str:
 
 
 def short(way: str) -> str:
-    """Path data without the spaces before minus signs, which are not needed."""
+    """SVG path data `way` without the spaces before minus signs, which are superfluous."""
     return way.replace(" -", "-")
 
 

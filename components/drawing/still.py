@@ -441,7 +441,10 @@ def _faded(shape: str, left: float, *, single: bool = False) -> str:
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    """A function that returns the attribute `fill` of a point by its index: "" for the colour of the role."""
+    """A function from the index of a point to its SVG attribute `fill`, which begins with a space.
+
+    The attribute is "" if the mark has no `Color`: its points then have the colour of its role.
+    """
     color = color_of(mark)
     if color is None:
         return lambda i: ""

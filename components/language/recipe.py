@@ -121,7 +121,7 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, params: Params) -> Array:
-        """(stages, 1 + dims) the zooms at values of the parameters: for each stage, factor and offsets."""
+        """The zooms at these values of the parameters (stages, 1 + dims): a factor and offsets each."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
         value = prod(params[name] for name in self.parameters)
         if self.log:  # such a slider may also be at 0, which has no logarithm

@@ -28,8 +28,12 @@ HTML_PIECES = re.compile(r'(<span class="math.*?</span>|<(h[1-6]|a|table|summary
 class Word:
     """An entry of the glossary.
 
-    name, meaning: HTML. scene: the slug of a scene that shows it, or "". found: the phrases, as HTML, that
-    become links to it in other texts, except in the scenes `not_in`, by slug.
+    id        its name in addresses: the part after "#", such as "mu" in `words#mu`
+    name      the word or symbol, as HTML
+    meaning   its explanation, as HTML
+    scene     the slug of a scene that shows it; "" for none
+    found     the phrases, as HTML, that become links to it in other texts
+    not_in    the slugs of scenes in which these phrases mean something else, so that they do not become links
     """
 
     id: str

@@ -133,7 +133,10 @@ def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.D
 
 
 def _letters(recipe: Recipe) -> list[html.Div]:
-    """The letters of a recipe's readouts `Letters`, for the time until the player replaces them."""
+    """HTML elements with the letters of a recipe's readouts `Letters`, one element for each such readout.
+
+    They are shown until the player (JavaScript) replaces them.
+    """
     lists = []
     for readout in (letters for letters in recipe.readouts if isinstance(letters, Letters)):
         labels = next(cloud.labels for cloud in recipe.clouds if cloud.name == readout.cloud) or ()

@@ -37,7 +37,7 @@ def add_routes(server: Flask) -> None:
 
 
 def _file(run: str) -> Response:
-    """The response that downloads a stored training run as a file. run: the key of that run."""
+    """The response that downloads a stored training run as a .npz file. run: the key of that run."""
     with work():
         film = runs.load(run)
         answer = Response(to_npz(film), mimetype=BYTES)

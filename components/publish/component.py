@@ -114,5 +114,8 @@ def shadowed(css: str) -> str:
 
 
 def _pixels(condition: str) -> str:
-    """A media query's condition with rem converted to px, as it cannot use the custom property `--rem`."""
+    """The condition of a media query, with each length in rem converted to px.
+
+    A media query cannot use the custom property `--rem`, which replaces rem elsewhere in the style sheet.
+    """
     return re.sub(r"([\d.]+)rem", lambda m: f"{PIXELS * float(m[1]):g}px", condition)

@@ -61,7 +61,10 @@ def above(recipe: Recipe, width: int) -> int:
 
 
 def formula(latex: str, width: int) -> int:
-    """The estimated height in pixels of a formula: one line, or two if it may break and is wide."""
+    """The estimated height in pixels of a formula (LaTeX): one line, or two if it is wide and may break.
+
+    For "" it is NO_FORMULA.
+    """
     if not latex:
         return NO_FORMULA
     line = FRACTION if "\\frac" in latex else ROOT if "\\sqrt" in latex or "\\tfrac" in latex else PLAIN

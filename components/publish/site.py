@@ -277,7 +277,7 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 
     These are: the defaults; the choices at the stops of the tour; the combinations of `_together`; and each
     value of each choice (`_alone`). Combinations for which the page would show a text field are left out,
-    except those of the tour (see `typed`).
+    except those of the tour (see `needs_text_field`).
     """
     usual = {c.name: c.default for c in scene.choices}
     named = {c.name: c for c in scene.choices}
@@ -286,16 +286,17 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
     toured = [{n: named[n].parse(text) for n, text in stop.items() if n in named} for stop in stops]
     for other in itertools.chain([{}], toured, _together(scene), _alone(scene)):
         chosen = usual | other
-        if key(scene, chosen) not in seen and not typed(scene, chosen):
+        if key(scene, chosen) not in seen and not needs_text_field(scene, chosen):
             seen.add(key(scene, chosen))
             yield chosen
 
 
-def typed(scene: Scene, chosen: Mapping[str, Any]) -> bool:
-    """Whether to leave out a combination of choices because it shows a text field, which needs a server.
+def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
+    """Whether a combination of choices is left out of the site, because its page would show a text field.
 
-    It is kept if a stop of the tour sets the choice that shows the field to the same value; the page then
-    shows the figure without the field.
+    A text field needs a server. Only fields count that are shown for some values of another choice (`when`).
+    A field does not count either if a stop of the tour sets that other choice to the same value: the site
+    then shows the figure without the field. chosen: the value of each choice, by name.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(

@@ -132,7 +132,7 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
     spans = film.steps[around].astype(float)
-    folds = [during(film, seed, event) for event in falls]
+    folds = [swing_during(film, seed, event) for event in falls]
     who = [furthest(film, seed, pair, fold) for pair, fold in zip(ends, folds, strict=True)]
     where = [-1 if fold is None or not len(fold.points) else shown or 2 * fold.layer for fold in folds]
     return Replay(np.repeat(spans, sizes, axis=0), np.repeat(who, sizes), np.repeat(where, sizes))
@@ -194,7 +194,7 @@ def folds(film: Film, seed: int) -> str:
     """Text that lists each drop of the loss: its training steps, how many points turn over, and where."""
     middle, lines = MIDDLES[film.network.middle], []
     for event in drops(film.steps, film.loss[seed]):
-        fold, words = during(film, seed, event), ""
+        fold, words = swing_during(film, seed, event), ""
         if fold and len(fold.points):
             points = f"{len(fold.points)} point{'s' * (len(fold.points) > 1)}"
             words = f", with {points} turning by over {SIDE_CHANGE_DEGREES:.0f}° at {middle} {fold.layer}"
@@ -202,10 +202,12 @@ def folds(film: Film, seed: int) -> str:
     return "; ".join(lines) or "none"
 
 
-def during(film: Film, seed: int, event: Event) -> Swing | None:
-    """The norm at which the largest number of points change sides during `event`, and these points.
+def swing_during(film: Film, seed: int, event: Event) -> Swing | None:
+    """The norm at which the most points turn by over SIDE_CHANGE_DEGREES during `event`, and these points.
 
-    To change sides is to turn by more than SIDE_CHANGE_DEGREES. None if the network has no norm.
+    event: a plateau or drop of the loss of the network of `seed`. This network with the weights at its first
+    step is compared with the same network at its last step (`learning.swings.swing`). If no point turns so
+    far, the result is norm 1 without points. Returns None if the network has no norm.
     """
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)
@@ -218,5 +220,5 @@ def snapping(film: Film, seed: int) -> list[int]:
     point.
     """
     found = drops(film.steps, film.loss[seed])
-    fold = during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
+    fold = swing_during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None
     return fold.points.tolist() if fold else []

@@ -13,9 +13,11 @@ from components.training.store import answered, storage
 
 
 def former_run(run: str) -> bytes | None:
-    """The bytes of the run with the key `run`, from Redis or diskcache; None if it is missing or has expired.
+    """The file of a stored training that a former version of Normscape saved under the key `run`.
 
-    Raises StoreUnavailable.
+    That version kept its files with the package diskcache or, if the setting REDIS_URL was set, in Redis.
+    They are looked up there in the same way, without this package. Returns None if the file is missing or has
+    expired. Raises StoreUnavailable.
     """
     folder = cache_folder(os.environ) / "store"
     with answered():

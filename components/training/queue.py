@@ -91,7 +91,7 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
 
 
 def close(ticket: str) -> None:
-    """End a training whose page is closed."""
+    """End the training of a page that is closed; an unknown ticket is ignored."""
     if TRAININGS.get(ticket) is not None:
         finish(ticket, LEFT)
 

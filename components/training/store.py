@@ -62,7 +62,7 @@ class Store:
         self._call("put_data", key, value)
 
     def add(self, key: str, value: bytes) -> bool:
-        """Set the value of a new key, atomically; False if the key exists already."""
+        """Store a value under a new key, atomically. If the key exists, change nothing and return False."""
         return self._call("put_if_empty", key, value)
 
     def next_number(self) -> int:

@@ -40,7 +40,10 @@ class ChildWorker:
         self.lock, self.started = threading.Lock(), -RESTART_SECONDS
 
     def ready(self) -> None:
-        """Start the process unless it runs or was started less than RESTART_SECONDS ago."""
+        """Start the process unless it runs or was started less than RESTART_SECONDS ago.
+
+        If it cannot be started, or its predecessor has failed, the reason is logged. No error is raised.
+        """
         with self.lock:
             failed = self.process.poll() if self.process else 0
             if failed is None or time.monotonic() - self.started < RESTART_SECONDS:

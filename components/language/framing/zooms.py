@@ -153,9 +153,9 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
 
 
 def _center_and_side(extent: ViewExtent, view: View, scaled: Array) -> tuple[Array, float]:
-    """The centre and the length of axes such that the points take at most MOVED_FRACTION of the picture.
+    """The centre and the length of axes with which points take at most MOVED_FRACTION of the picture.
 
-    The unit of the points `scaled` (N, dims), and of both results, is the length of the axes in
+    scaled: the points (N, dims). They, and both results, are in units of the length of the axes in
     `View.ranges`.
     """
     if view.dims == 2:

@@ -166,9 +166,10 @@ class Way(Selecting, Stroke):
 
 
 def _ways(corners: Array, shown: Array) -> Array:
-    """The paths of the points in `shown` (indices), one after the other, with a gap (NaN) after each.
+    """The paths of some points, one after the other in one array, with a gap (NaN) after each path.
 
-    corners: (K, N, k), for each of N points the K positions that its line goes through.
+    corners: (K, N, k), the K positions of each of N points along its path. shown: the indices of the points
+    whose paths are returned.
     """
     gap = np.full_like(corners[:1], np.nan)
     return np.concatenate([corners, gap]).swapaxes(0, 1)[shown].reshape(-1, gap.shape[-1])

@@ -43,7 +43,7 @@ def build(choices: Choices, model: tuple[Shape, Own]) -> Recipe:
         block_weights, x = drawn(choices["seed"])
         function, labels = "gelu", [f"token {name}" for name in "abcdefgh"]
     under, to_stages = rewritten(block_weights, x, function)
-    stream, reads, says = (shifted(name, x, each, labels) for name, each in to_stages.items())
+    stream, reads, says = (cloud_by_stage(name, x, each, labels) for name, each in to_stages.items())
     first, last = (Cloud(f"says {k}", x, place=Pipeline(to_stages["says"][k])) for k in (0, LAST))
     third = Cloud("says 3", x, place=Pipeline(to_stages["says"][3]))
     hero, around = space_view(block_weights, x)
@@ -129,11 +129,13 @@ def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud],
     return under, to_stages
 
 
-def shifted(name: str, x: Array, to_stages: Sequence[Steps], labels: Sequence[str]) -> Cloud:
-    """A cloud whose points at stage k are the results of the steps `to_stages[k]` for the points x.
+def cloud_by_stage(name: str, x: Array, to_stages: Sequence[Steps], labels: Sequence[str]) -> Cloud:
+    """Cloud whose points at stage k are the results of the steps `to_stages[k]`, applied to x (n, d).
 
-    A point stores the results of all stages side by side, and only the first is drawn. Each step of the cloud
-    moves all results one place to the front.
+    name, labels: the cloud's name, and a text for each point. The results have d coordinates. A point stores
+    the results of all K stages side by side, in K·d coordinates, of which the first d are drawn. Each step of
+    the cloud moves all coordinates d places to the front. So the results of a stage need not be computed from
+    those of the stage before.
     """
     d, n = x.shape[-1], len(to_stages)
     beside = Branches([Pipeline(steps) for steps in to_stages], "concat")

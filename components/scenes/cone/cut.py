@@ -66,7 +66,10 @@ def cut() -> Recipe:
 
 
 def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
-    """A track of a·cos θ + b·sin θ, where θ are the ANGLES, a is `of_cosine` and b is `of_sine`."""
+    """The `Track` with the arrays a·cos θ + b·sin θ at the angles θ in ANGLES (degrees).
+
+    of_cosine, of_sine: the arrays a and b, of the same shape.
+    """
     angle = np.radians(ANGLES)[(...,) + (None,) * of_cosine.ndim]
     return Track(ANGLES, np.cos(angle) * of_cosine + np.sin(angle) * of_sine)
 

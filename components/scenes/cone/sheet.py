@@ -29,10 +29,11 @@ def unit_sphere() -> list[Part]:
 
 
 def plane_cloud(height: tuple[Step, ...]) -> Cloud:
-    """Cloud for the marks `Disc` and `Rim`, which draw the plane on which the affine map `height` is 0.
+    """Cloud from which the marks `Disc` and `Rim` draw the plane {x : height(x) = 0} in space.
 
-    The steps `height` map a point of space to a number, and on the plane this number is 0. The cloud's points
-    are four such numbers: at 0 and at the three unit vectors. They determine the plane.
+    height: the steps of an affine map from a point (3,) to one number. The cloud does not contain points of
+    the plane. It has four points with one coordinate each: the values of the map at 0 and at the three unit
+    vectors. These values determine the map, and so the plane.
     """
     return Cloud("plane", np.vstack([np.zeros(3), np.eye(3)]), place=Pipeline(height))
 

@@ -117,9 +117,11 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
 
 
 def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
-    """Cloud of pairs (norm(x), eᵢ), where x is token i and eᵢ a unit vector; norm(x) is drawn.
+    """The cloud "reads" of pairs (norm(x), eᵢ) for the tokens x of the residual stream, at each stage.
 
-    Each step of the cloud goes one block deeper.
+    The unit vector eᵢ says that x is token i; only norm(x) is drawn. kind: the norm. streams: clouds of the
+    residual stream before the first block and after each block. Each step of the cloud leads from one of
+    these streams to the next.
     """
     first, *later = (
         Branches((Pipeline((Affine(Of(x, transposed=True)), *normed(kind))), Pipeline(())), "concat")

@@ -128,7 +128,10 @@ def matrix() -> list[Part]:
 
 
 def handle() -> list[Part]:
-    """The arrow of v in the view from above; the reader drags it to turn v."""
+    """Clouds and marks of the vector v in the view from above: an arrow from 0, its tip, and the label "v".
+
+    Readers turn v by dragging the tip, which sets the slider φ.
+    """
     show, tip = rows(U), np.array([[TIP_DISTANCE, 0.0]])
     return [
         draw("v arrow", Line, "query", show, np.vstack([0 * tip, tip]), place=IN_PLANE, size=5, arrow=0.3),

@@ -123,9 +123,9 @@ def shares(heads: int, shape: str) -> Array:
 
 
 def by_overlap(values: Array) -> Entries:
-    """Entries of a matrix that follow the slider `overlap`.
+    """Entries of a matrix that follow the slider `overlap`: `values[t]` if the slider is at OVERLAPS[t].
 
-    They are values[t] at OVERLAPS[t], and are interpolated in between.
+    Between these values of the slider they are interpolated linearly.
     """
     return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
 

@@ -115,7 +115,11 @@ def pairs(d: int) -> Rows:
 
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """Points, pipeline and place of a cloud that ends at the origin and at the d columns of the Jacobian."""
+    """Points, pipeline and place of a cloud that the pipeline moves to 0 and to the columns of the Jacobian.
+
+    The Jacobian (d, d) is that of `steps` at the point x of the sliders. The cloud's points are 0 and the d
+    unit vectors. Its place makes pairs (x, point) of them; its pipeline maps a pair (x, v) to J·v.
+    """
     unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
     pipeline = Pipeline((Derivative(Pipeline(steps)), direction))

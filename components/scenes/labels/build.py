@@ -39,7 +39,7 @@ def build(choices: Choices, film: Film, found: Rows) -> Recipe:
 
 
 def first(film: Film) -> Film:
-    """The stored training `film` with only its first seed."""
+    """A copy of the stored training `film` with the network of its first seed only."""
     parts = {name: getattr(film, name)[:1] for name in ("weights", "loss", "accuracy", "ended")}
     return replace(film, **parts)
 

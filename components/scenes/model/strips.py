@@ -231,7 +231,12 @@ def lines(
 
 
 def hover_text(row: TableRow, name: str, strip: Strip) -> str:
-    """The hover text of a norm's point in a strip; `name` is the norm's short name."""
+    """HTML of the text that appears when the pointer is at the point of a norm in a strip (a graph).
+
+    It has the norm's short name `name`, the title of the strip, and the value of the strip's solid line. In
+    the strips of the longest vector and of the top dimension, it also has that dimension and the place of the
+    longest vector, if this is known. row: the norm's row in the table of statistics.
+    """
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
     if strip.middle in ("longest", "top_energy") and row["longest_at"]:

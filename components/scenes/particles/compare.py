@@ -119,7 +119,11 @@ def own_time(time: np.ndarray, kind: str) -> np.ndarray:
 
 
 def shared(d: int, values: np.ndarray) -> Pipeline:
-    """y ↦ one number, the same for all tokens: `values[k]` if the slider `time` is at STOPS[k]."""
+    """Pipeline y ↦ one number that is the same for all tokens and follows the slider `time`.
+
+    It is `values[k]` if the slider is at STOPS[k], and is interpolated linearly in between. d: the number of
+    coordinates of y, which are ignored.
+    """
     return Pipeline(
         (Affine(np.zeros((1, d)), Entries([0.0], tracks={"time": Track(STOPS, values[:, None])})),)
     )

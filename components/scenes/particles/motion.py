@@ -126,16 +126,21 @@ def time_from_log10(name: str) -> Entries:
 
 
 def slots(d: int) -> list[tuple[str, ...]]:
-    """The names of the parameters of each of the PUTS moves that a reader can make (`put`).
+    """Names of parameters for PUTS moves of tokens by readers: for each move, a tuple of 2 + d names.
 
-    A move has a parameter for the number of the token, one for log₁₀ of the time, and one for each of the
-    token's new coordinates.
+    The parameters of a move are the index of the token, log₁₀ of the time, and each of the token's new
+    coordinates. A move is one change of a token's direction, which a reader makes by dragging the token
+    (`put`).
     """
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 
 
 def put(names: Sequence[str]) -> Put:
-    """One move of a token by the reader. `names` are the names of its parameters, an entry of `slots`."""
+    """The change `Put` of a `Flow` that turns one token to another direction, as a reader has dragged it.
+
+    names: the names of the parameters that describe it, an entry of `slots`. They are the index of the token,
+    log₁₀ of the time, and the token's new coordinates.
+    """
     who, when, *place = names
     there = Entries(np.zeros(len(place)), dict(zip(place, np.eye(len(place)), strict=True)))
     return Put(Entries(0.0, {who: 1.0}), time_from_log10(when), there)

@@ -125,9 +125,10 @@ def law(
 
 
 def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """An affine map of the number 1 to m numbers, which follow a parameter.
+    """An affine map of the number 1 to m numbers that follow the parameter `name`.
 
-    They are `values[t]` (m,) when the parameter `name` is `at[t]`, and are interpolated between.
+    If the parameter is `at[t]`, they are `values[t]` (m,); between these values of the parameter they are
+    interpolated linearly.
     """
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))
 
@@ -209,7 +210,7 @@ def divided_law(law: Law, by: float) -> Law:
 
 
 def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
-    """The largest count in a histogram of `values` with equal `bins` over `span`."""
+    """The largest count of a bin in the histogram of `values` with `bins` bins of equal width over `span`."""
     return float(histogram(values, span, bins)[:, 1].max())
 
 

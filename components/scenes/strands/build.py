@@ -77,7 +77,7 @@ def circle_points(params: dict[str, float]) -> np.ndarray:
 
 
 def with_cosine(step: Affine) -> tuple[Step, ...]:
-    """x ↦ (cos step(x), x): the cosine of each coordinate of step(x), an angle in radians, followed by x."""
+    """Step x ↦ (cos y, x), where y = step(x) has angles in radians as its coordinates."""
     return (Branches((Pipeline((step, Pointwise("cos"))), Pipeline(())), "concat"),)
 
 

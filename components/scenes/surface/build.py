@@ -1,8 +1,12 @@
 """The recipe of the activation surface: the first coordinate of u_ε(x, y) as a height above (x, y).
 
-A slice is the part of the surface above a curve; a curtain connects it to that curve on the floor. Points of
-both are (a, b, x, y, up). The map u_ε is applied to (a, b), while (x, y) is the place on the floor. `up` is
-1 for points of the surface, and 0 for points of the floor, at which a = b = 0.
+A slice is the part of the surface above a curve on the floor, the plane of x and y. A curtain is the wall
+between that curve and the slice. The points of both have five coordinates (a, b, x, y, up). The place above
+which a point is drawn is (x, y). The map u_ε is applied to (a, b), and a is then the height of the point.
+
+A point of the slice begins with (a, b) = (x, y) and up = 1. A point of the floor has a = b = up = 0, so its
+height stays 0. If a slider moves the curve by t, the step adds t to x, and t·up to a; so points of the floor
+keep a = 0.
 """
 
 from dataclasses import replace

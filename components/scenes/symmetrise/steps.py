@@ -63,10 +63,10 @@ def lengths(weights: Array) -> tuple[Step, ...]:
 
 
 def given(block: Symmetriser) -> Pipeline:
-    """Steps from a vector to the initial point of the block.
+    """Steps from a vector x (D,) to a point of the block before its first iteration.
 
-    They apply the sliders `scale` and `mean` to the vector. Then they append in order: messages, which are 0;
-    minus the target, which is LayerNorm's result; the position in the picture; and the error.
+    First they apply the sliders `scale` and `mean` to x. Then they append, in this order: the messages, which
+    are 0; minus the target, which is LayerNorm's result; the position in the picture; and the error.
     """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
@@ -139,7 +139,13 @@ def biases(trained: Trained) -> tuple[Entries, Entries]:
 
 
 def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
-    """One iteration of the trained block: a step that updates all `whole_width` coordinates of a point."""
+    """One iteration of a trained block, as a step from all coordinates of a point to all of them.
+
+    A point has `whole_width` coordinates. The vector x and the messages get new values. The target stays as
+    it is. The position in the picture and the error are computed anew. weights: the clouds "inner" and
+    "outer", as returned by `matrices`. The step uses their points as the rows of the matrices W₁ and W₂, so
+    that it follows the slider for the training step.
+    """
     block, v, whole = trained.block, width(trained.block), whole_width(trained.block)
     heads, said = block.heads, block.heads * block.messages
     of_head = np.kron(np.eye(heads), np.ones((1, block.own)))  # (H, d): which head each coordinate belongs to

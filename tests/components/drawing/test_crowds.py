@@ -37,7 +37,10 @@ def test_who_stands_behind_another_is_not_with_it():
 
 
 def test_points_whose_beginning_is_drawn_too_are_counted_where_they_are():
-    """Without ε, LayerNorm sends all 400 points of the plane to two places, also those that leave a trail."""
+    """Without ε, LayerNorm sends all 400 points of a plane to two places, and all 400 are counted there.
+
+    Points that leave a trail are drawn at their start too, but are counted only where they are.
+    """
     assert counts(recipe_of(scenes()["layernorm"], d="2"), "space", 3, eps=0) == [215, 185]
 
 

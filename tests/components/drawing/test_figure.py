@@ -92,7 +92,7 @@ def test_every_scene_is_a_valid_figure(scene):
 
 
 def test_a_field_is_a_heat_map_over_the_whole_view():
-    """In the heat map, the value of each grid point is at the coordinates of that point."""
+    """In the Plotly figure, a mark `Field` is a smoothed heat map with the right value at each grid point."""
     small = recipe(2)
     [trace] = [t for t in figure(small, PARAMS, 0).data if t.type == "heatmap" and t.zsmooth]
     [grid] = [c for c in small.clouds if c.name == "grid"]
@@ -106,7 +106,10 @@ def test_a_field_is_a_heat_map_over_the_whole_view():
 
 
 def test_cells_are_a_heat_map_where_their_points_stand():
-    """The heat map has the value of each point of the mark at that point, without smoothing."""
+    """In the Plotly figure, a mark `Cells` is a heat map without smoothing.
+
+    It has the value of each point of the mark, at the place of this point.
+    """
     small = recipe(2)
     [trace] = [t for t in figure(small, PARAMS, 1).data if t.type == "heatmap" and not t.zsmooth]
     [mark] = [mark for mark in small.views[0].layers if mark.draws == "cells"]

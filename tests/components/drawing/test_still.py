@@ -299,7 +299,10 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
 
 
 def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
-    """Radii are inversely proportional to the distance from the eye; points beyond the middle fade."""
+    """In a still picture, a point's radius is inversely proportional to its distance from the camera.
+
+    Points beyond the centre of the axes fade, the farther, the more.
+    """
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)
     small = recipe(3)

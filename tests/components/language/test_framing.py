@@ -236,7 +236,10 @@ LABEL_HEIGHT = (
 
 
 def test_an_upright_axis_leaves_room_for_its_label_above_it():
-    """The label at the top of an axis is whole in a low panel too, and above the end of the axis."""
+    """In a 3D view, an upright axis is shortened so that its label fits into the picture above it.
+
+    There is room for the label in a low panel too.
+    """
     ends = np.array([[0, 0, -50.0], [0, 0, 50]])
     line = (cloud(ends, name="g"), Line("g", "axis", rows(np.eye(3)), guide=True))
     name = (

@@ -115,7 +115,10 @@ def test_rows_are_the_projection():
 
 
 def test_a_row_may_rest_at_a_stage_and_have_an_offset():
-    """A mark's rows may take the point at different stages; a stage beyond the last one means the last."""
+    """The rows of one mark may take a point at different stages, with or without an offset.
+
+    A stage beyond the last one means the last.
+    """
     small = recipe(3)
     first, _, last = small.cloud("x").stages(PARAMS)
     axes = (Row((1, 0, 0), stage=0), Row((1, 0, 0), stage=9, offset=2.0), Row((1, 0, 0, 7)))

@@ -190,7 +190,10 @@ def test_the_rest_of_an_old_link_is_kept_in_its_order(slug, query, leads_to):
 
 
 def test_building_is_pure():
-    """The same choices give the same recipe each time they are built: links and the cache rely on this."""
+    """Each scene, built twice with its default choices, gives the same recipe.
+
+    Links and the cache of recipes rely on this.
+    """
     first = {slug: json.dumps(packed(recipe_of(scene))) for slug, scene in scenes().items()}
     recipes.cached_recipe.cache_clear()
     for slug, scene in scenes().items():

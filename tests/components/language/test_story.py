@@ -70,7 +70,10 @@ def test_it_is_a_long_read_with_a_dozen_figures():
 
 @pytest.mark.parametrize(("slug", "k", "block"), BLOCKS, ids=[f"{slug}-{k}" for slug, k, _ in BLOCKS])
 def test_what_stands_beside_a_paragraph_can_be_shown(slug, k, block):
-    """The state beside a paragraph sets no choices, because a static story has one recipe for each scene."""
+    """The state of the figure beside each paragraph of the story is valid, and sets no choices.
+
+    A static site has only the default recipe of each scene for the story.
+    """
     scene = scenes()[slug]
     state_of(scene, block.state)
     assert len(plain(block.html)) > 20 and "$" not in block.html
@@ -136,7 +139,11 @@ def test_a_gradient_loses_two_parts_and_is_divided():
 
 
 def test_a_line_from_left_to_right_gives_the_sigmoid():
-    """A horizontal line on the activation surface gives a sigmoid; a vertical one rises and falls again."""
+    """A claim of the story: above a horizontal line, the activation surface has the form of a sigmoid.
+
+    The nearer the line passes to the middle, the steeper the sigmoid is. Above a vertical line the surface
+    rises and falls again.
+    """
     assert (
         "A straight line from left to right gives the sigmoid, and the nearer it passes the middle, the"
         in TEXT

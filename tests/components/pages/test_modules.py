@@ -53,7 +53,11 @@ def test_the_bundle_is_used_while_its_sources_are_unchanged(bundled, monkeypatch
 
 
 def test_every_module_that_a_page_loads_is_in_the_bundle(bundled):
-    """Otherwise a page could run two copies of a module, each with its own state."""
+    """The bundle contains all modules that a page loads by address, and all that these modules need.
+
+    Without this, a page could run two copies of a module, one from the bundle and one not, each with its own
+    state.
+    """
     client = app.create_app().server.test_client()
     pages = [client.get(path).text for path in ("/", "/story", "/fold", "/spiral", "/model", "/embed/fold")]
     component = (Path(normscape.__file__).parent / "scene.js").read_text("utf-8")

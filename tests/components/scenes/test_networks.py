@@ -145,7 +145,10 @@ def test_loss_and_accuracy_together(film):
 
 
 def test_the_gradient_beside_the_loss(film):
-    """The curve "gradient" equals finite differences of the loss at each checkpoint."""
+    """The curve "gradient" of a training has the length of the gradient, tested at three checkpoints.
+
+    It is compared with the length of the gradient by finite differences of the loss.
+    """
     _, named, layers = shown(film, 2, "gradient")
     assert "gradient" in layers["fellow"].title
     net, h = film.network, 1e-6
@@ -219,9 +222,9 @@ def test_curves_without_a_training_say_so(film):
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
-    """A click on the line of all seeds can choose a seed at each point of the line's cloud.
+    """In the graph of the loss, each point of the line of all seeds has the number of its seed.
 
-    The line draws as many indices as the cloud has points, and its hand has as many numbers of seeds.
+    So a click on the line can choose this seed.
     """
     view, clouds = curves(film, 0, "loss")
     [layer] = [each for each in view.layers if each.cloud == "seeds"]

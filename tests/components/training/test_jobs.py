@@ -55,7 +55,10 @@ def ended(trainings, ticket):
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """Make heartbeats time out later, because a busy machine delays them."""
+    """Set WORKER_TIMEOUT of the queue to 60 s for this test.
+
+    A busy machine can delay a worker's heartbeats, and the training would count as lost.
+    """
     monkeypatch.setattr(queue, "WORKER_TIMEOUT", 60.0)
 
 

@@ -33,12 +33,15 @@ def take():
 
 @pytest.fixture(autouse=True)
 def stopped_clocks(monkeypatch):
-    """Stop the wall clock and the monotonic clock."""
+    """Stop `time.time` and `time.monotonic` during each test; the function `later` sets them forward."""
     later(monkeypatch, 0)
 
 
 def later(monkeypatch, seconds):
-    """Advance both clocks by some seconds, and stop them there."""
+    """Set `time.time` and `time.monotonic` forward by a number of seconds, and stop them there.
+
+    They stay at this time until the next call, or until the end of the test. With 0 seconds they only stop.
+    """
     now, wall = time.monotonic(), time.time()
     monkeypatch.setattr(time, "monotonic", lambda: now + seconds)
     monkeypatch.setattr(time, "time", lambda: wall + seconds)

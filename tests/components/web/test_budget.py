@@ -352,9 +352,10 @@ def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
 
 
 def test_nobody_waits_while_nobody_works():
-    """Requests of one client never wait for each other for ever.
+    """Simultaneous requests of one client that fill the queue are all computed in the end.
 
-    They could if requests were ranked by debts at different moments, because debts fall with time.
+    They would wait for each other for ever if they were ranked by debts at different moments, because debts
+    fall with time.
     """
     lot = random.Random(0)
 

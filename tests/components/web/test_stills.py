@@ -101,7 +101,7 @@ def test_who_has_it_is_told_so_also_by_another_process(client, headers):
 
 @pytest.fixture
 def cards(monkeypatch):
-    """A list of the cards that are drawn from now on; only one scene has cards."""
+    """A list that gets the arguments of each card that is drawn from now on; only one scene has cards."""
     monkeypatch.setattr(stills, "scenes", lambda: {"fold": scenes()["fold"]})
     drawings, draw = [], card.card
     monkeypatch.setattr(card, "card", lambda *asked: drawings.append(asked) or draw(*asked))
@@ -109,7 +109,7 @@ def cards(monkeypatch):
 
 
 def process():
-    """The card that a new application sends, as that of another process would."""
+    """The bytes of a card that a new application sends; it stands for another process of the server."""
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
 
