@@ -191,7 +191,10 @@ def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
 
 
 def test_a_body_that_is_too_long_is_refused_in_words(server):
-    """The nginx in the container refuses it, and the nginx of the site passes its answer on."""
+    """A body of more than 38 MiB gets the status 413 and a sentence with this limit.
+
+    The nginx in the container writes this answer, and the nginx of the site passes it on.
+    """
     fetch, _ = server
     body = bytes(38 * 2**20 + 1)
     size = {"Content-Length": str(len(body))}
@@ -200,9 +203,9 @@ def test_a_body_that_is_too_long_is_refused_in_words(server):
 
 
 def test_a_link_that_contains_a_network_comes_through(server):
-    """The link is longer than nginx accepts by default. It reaches the web server.
+    """A link of 20,000 characters reaches the web server; nginx by default accepts fewer.
 
-    The web server may refuse it, because what it contains here is no network.
+    The web server may answer 400, because the link does not contain a valid network.
     """
     fetch, _ = server
     assert fetch(f"/normscape/spiral?net={'A' * 20_000}", **KNOWN)[0] in (200, 400)

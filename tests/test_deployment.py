@@ -606,7 +606,10 @@ def test_each_image_is_named_by_its_digest():
 
 
 def test_digests_are_renewed_as_documented(tmp_path):
-    """The documented commands are run with a fake `docker`, which invents a digest for each image name."""
+    """The documented shell commands replace the digest of each image in compose.yaml by its current one.
+
+    A fake `docker` invents a digest for each image name.
+    """
     text = (ROOT / "docs/deployment.md").read_text()
     (commands,) = re.findall(r"```sh\n([^`]*imagetools.*?)```", text, re.S)
     docker, compose = tmp_path / "docker", tmp_path / "compose.yaml"
@@ -622,7 +625,10 @@ def test_digests_are_renewed_as_documented(tmp_path):
 
 
 def test_the_image_finds_npm_each_time(tmp_path):
-    """The Dockerfile's steps that use npm are run in a shell, with fake programs that record their calls."""
+    """Each step of the Dockerfile that uses npm finds it on its PATH.
+
+    The steps are run in a shell, with fake programs that record their calls.
+    """
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     steps = re.findall(r"^RUN (.*npm.*)$", text, re.M)
     programs, said = tmp_path / "bin", tmp_path / "said"

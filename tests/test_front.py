@@ -70,7 +70,7 @@ def slow_client(base, said, address="127.0.0.1"):
 
 
 def said_by(line):
-    """All bytes that the server sends until it closes the connection. line: the socket of the client."""
+    """All bytes that the server sends on a connection until it closes it. line: the client's socket."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):

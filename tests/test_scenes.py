@@ -312,10 +312,13 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """The main figure fills most of its panel, and is central as the scene opens.
+    """The main figure of the first view takes at least 60 % of its panel, and is central as the scene opens.
 
-    Its size, relative to the panel's smaller side, is that of its sphere or circle at the stage where this is
-    largest. If it has none, it is that of everything but guides, labels and supporting planes.
+    The share is that of its width or height, whichever is larger, in the smaller side of the panel. For a
+    view with a sphere or circle, it is that of the largest sphere or circle, as the scene opens or at the
+    stage where it is largest. Otherwise it is that of all visible marks. Central means that the middle of all
+    visible marks is at most 0.08 panel sides off. Guides, labels, marks without rows and supporting planes do
+    not count. SMALLER and LAID_OUT list exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

@@ -142,9 +142,10 @@ export class State {
     this.#stop = null;
   }
 
-  /** Request a stop of the tour, which `arrive` shows. @param {Record<string, string>} stop the stop's state,
-   * in the form of a link @param {boolean} linked whether the page's link names the stop: then `begin` has
-   * already been called */
+  /** Note that a stop of the tour has been requested. Once its recipe is loaded, `arrive` shows the stop.
+   * Values that the reader sets in between are kept. @param {Record<string, string>} stop the stop's state,
+   * as names and values of a link @param {boolean} linked whether the stop belongs to a link that is being
+   * loaded: `begin` has been called for this link, and is not called again */
   call(stop, linked) {
     if (!linked) this.begin();
     this.#stop = stop;

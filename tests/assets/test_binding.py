@@ -76,7 +76,7 @@ def test_another_scene_takes_over_only_what_came_with_it(node):
 
 @given(moves=st.lists(st.tuples(st.sampled_from(["hand", "callback"]), st.integers(0, 3)), max_size=12))
 def test_it_comes_to_rest_and_both_sides_agree(node, moves):
-    """After changes on either side, the properties and the figure agree, and nothing more is sent."""
+    """After changes by the reader and by code, properties and figure are equal, and nothing more is sent."""
     steps, ends = [{"state": REST}], [1]
     for who, value in moves:
         steps.append(
@@ -95,13 +95,19 @@ ECHO_MS = 1000  # as in assets/guest/binding.mjs
 
 
 def at(**values):
-    """The figure's state, or all properties, with these values of params and of progress."""
+    """A figure's state (or all properties) as a dict: that of REST with other values.
+
+    values: parameters by name, and `progress`, which is 1 by default.
+    """
     progress = values.pop("progress", 1)
     return REST | {"params": REST["params"] | values, "progress": progress}
 
 
 def reports(states):
-    """The steps in which the figure reports these states, 100 ms apart."""
+    """The steps of a test in which the figure reports these states, one every 100 ms.
+
+    Before them come two steps in which figure and properties are both in the state REST.
+    """
     return [{"state": REST}, {"props": REST}] + [{"state": each, "pause": 100} for each in states]
 
 
@@ -149,10 +155,11 @@ def test_a_value_of_the_application_wins_also_over_later_echoes(node):
 
 
 def linked(node, values, delays, callback):
-    """A figure that reports `values`, 100 ms apart, and an application that answers each report repeatedly.
+    """Simulate a figure that reports `values`, one every 100 ms, and an application that answers.
 
-    delays: the times in ms from a report to each of its answers. callback: from a reported value to the
-    answer. Returns the final values of the application and of the figure, and the number of reports.
+    It answers each report once for each of `delays`, which are times in ms after the report. callback: from a
+    reported value to the answer. Returns the final values of the application and of the figure, and the
+    number of reports.
     """
     has, figure, steps, count = 1, 1, [{"state": REST}, {"props": REST}], 0
     events = [(100 * k, k, "hand", value) for k, value in enumerate(values)]
@@ -256,7 +263,11 @@ def test_a_refused_property_that_is_taken_back_may_be_set_again(node):
 def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
     node, pending, news, props, adopts
 ):
-    """The correction may be no news: `asked` takes it for an echo if the figure has just reported it."""
+    """If code corrects a wrong property before it is refused, the figure adopts the correction.
+
+    The correction may look like no news, because `asked` takes it for an echo if the figure has just reported
+    it.
+    """
     assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
 
 

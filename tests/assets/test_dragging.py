@@ -1,6 +1,7 @@
-"""Moves of tokens are kept in slots; if none is free, a move takes the slot whose last use is longest ago.
+"""The parameters (slots) in which moves of tokens by the reader are stored: which slot a move uses.
 
-But a further move of the same token at the same time of the clock uses the slot of the move before again.
+If no slot is free, a move uses the one that has not been used for longest. A further move of the same token
+at the same time of the clock uses the slot of its previous move again.
 """
 
 from components.language.packing import packed

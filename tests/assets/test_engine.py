@@ -185,7 +185,7 @@ def cases(draw):
 
 @cache
 def moments(last):
-    """A strategy for values of the parameters and a progress from 0 to `last`."""
+    """A strategy for pairs: values of the PARAMETERS by name, and a progress from 0 to `last`."""
     params = {p.name: st.integers(64 * p.min, 64 * p.max).map(lambda k: k / 64) for p in PARAMETERS}
     return st.tuples(st.fixed_dictionaries(params), st.integers(0, last) | st.floats(0, last))
 
@@ -298,9 +298,9 @@ def test_an_iteration_follows_its_count(node):
 
 
 def test_the_law_can_fail(node):
-    """A wrong formula is detected.
+    """The comparison of browser and Python detects a wrong formula: here ε is changed by 0.2 %.
 
-    With ε changed by 0.2 %, the points of an ordinary cloud differ by more than the tolerance.
+    The points of an ordinary cloud then differ by more than the tolerance.
     """
     x = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
     right, wrong = (recipe_of(Cloud("x", x, Pipeline((Normalize(eps=e),)))) for e in (1e-3, 1.002e-3))

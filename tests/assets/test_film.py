@@ -1,4 +1,4 @@
-"""The format of films that are recorded in the browser."""
+"""The format (MIME type) in which the browser records videos of a figure."""
 
 import pytest
 

@@ -103,7 +103,7 @@ def encoded(pairs):
 
 
 def attempt(call):
-    """The result of a call, or the WrongValue that it raises."""
+    """Call a function, and return its result or the WrongValue that it raises, whose texts are checked."""
     try:
         return call()
     except WrongValue as wrong:
@@ -112,7 +112,10 @@ def attempt(call):
 
 
 def compare(node, scene, search):
-    """Read a link in Python and in the browser, and compare; returns the names whose values both refuse."""
+    """Read a link in Python and in the browser, and assert that they agree.
+
+    Returns the names of values that both refuse. search: the query string of the link.
+    """
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}
     whole, server = (

@@ -182,7 +182,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """A bound of what rounding can change in any point of a cloud, at all stages and at `progress`."""
+    """A bound of the rounding error in all points of a cloud, at each stage and at `progress`."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -190,12 +190,18 @@ def allowed(cloud, params, progress):
 
 
 def reach(row):
-    """The largest display coordinate that a row gives a unit vector, if no parameter is larger than 2."""
+    """The largest value that a row, without its offset, can give a unit vector.
+
+    No parameter may be larger than 2.
+    """
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
 
 def assume_clear_winner(mark, at, off):
-    """Reject an example in which rounding decides which point is the highest."""
+    """Skip a Hypothesis example if rounding decides which point is the highest (selection `Highest`).
+
+    Nothing happens for a mark with another selection. off: a bound of the error of the points.
+    """
     only = getattr(mark, "only", None)
     if isinstance(only, Highest):
         values = at.shown(mark.cloud, (only.row,))[:, 0]

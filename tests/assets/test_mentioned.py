@@ -21,7 +21,7 @@ def node():
 
 
 def asked(scene, k):
-    """The arguments of `mentioned` for stop k of a scene's tour."""
+    """The arguments of the JavaScript function `mentioned` for stop k (from 0) of a scene's tour."""
     stop, before = scene.text.tour[k], scene.text.tour[k - 1] if k else None
     usual = {choice.name: choice.default for choice in scene.choices}
     recipe = recipe_of(scene, **{name: stop.state[name] for name in usual if name in stop.state})

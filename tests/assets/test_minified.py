@@ -1,4 +1,4 @@
-"""The scripts as the server delivers them without a bundle, minified."""
+"""The minified scripts that the server sends if there is no bundle are the same programs as their sources."""
 
 import json
 import shutil

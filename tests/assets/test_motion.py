@@ -145,7 +145,10 @@ def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
 
 
 def test_a_flight_ends_early_where_the_reader_turns_the_camera_and_not_at_a_click(node):
-    """Plotly reports its present camera also after a click and after a tap."""
+    """A camera flight ends if Plotly reports another camera than that of the flight, and not otherwise.
+
+    Plotly also reports the camera after a click and after a tap, which do not turn it.
+    """
     flight = [{"eye": eye, "center": [0, 0, 0]} for eye in ([1, 1, 0.5], [-1, 1, 0.5])]
     turned = {"eye": [0.2, 1.3, 0.5], "center": [0, 0, 0]}
     assert node.ask("reported", flight=flight, turned=turned) == [[False, True], [True, False]]

@@ -145,7 +145,7 @@ def test_no_name_is_over_a_point_or_another_or_outside(node, things, sizes, crow
 
 
 def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
-    """A ring and a line across it: each label is near its mark."""
+    """If there is room, the label of a ring and the label of a line across it are each near their mark."""
     turn = np.linspace(0, 2 * np.pi, 60)
     ring = 200 + 100 * np.column_stack([np.cos(turn), np.sin(turn)])
     line = np.column_stack([np.full(40, 200.0), np.linspace(60, 340, 40)])
@@ -161,9 +161,9 @@ def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
 @pytest.mark.parametrize("radius, gap", [(0, 6), (3, 6), (9, 12), (27, 30)])
 @pytest.mark.parametrize("own", [True, False])
 def test_a_name_is_beside_the_point_that_it_names_however_large_that_is(node, radius, gap, own):
-    """A label is `gap` pixels beside, above or below the middle of a point, outside the point's disc.
+    """A label is `gap` pixels from the middle of a point, so that it is outside the point's disc.
 
-    It labels the point itself, or a line that ends in the point of another mark.
+    The label is that of the point itself (`own`), or of a line that ends in the point of another mark.
     """
     asked = {"sizes": [(60, 15)], "things": [[200, 200]], "room": (0, 0, 400, 400), "taken": [], "crowd": []}
     large = {"radius": radius} if own else {"discs": [(200, 200, radius), (200, 210, 90)]}

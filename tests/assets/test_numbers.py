@@ -101,7 +101,7 @@ def test_a_small_distance_is_a_power_of_ten_and_rounding_is_nearly_0(node, off, 
 
 
 def test_readouts_of_a_derivative_that_does_not_exist_are_dashes(node):
-    """At the zero vector, without ε: a pair (x, v) of zeros and unit vectors, sent through the derivative."""
+    """Readouts show "—" for the derivative of a norm at the zero vector without ε, which does not exist."""
     frame = np.hstack([np.zeros((3, 2)), np.vstack([np.zeros(2), np.eye(2)])])
     norm = (Derivative(Pipeline((Normalize(),))), Affine(np.eye(2, 4, 2)))
     clouds = Cloud("axes", frame, Pipeline(norm)), Cloud("b", frame[:, :2])
@@ -248,7 +248,10 @@ def test_sheets_of_the_layers_that_are_passed(node, seed):
 
 
 def test_a_point_whose_stages_have_more_coordinates_has_all_of_them_in_the_table(node):
-    """A point that goes from the plane into space: its first row in the table has an empty cell."""
+    """If a point has two coordinates at first and three later, the table has three columns for them.
+
+    The third cell of the first row is empty.
+    """
     lifted = Cloud("x", np.array([[1.0, 2.0]]), Pipeline((Affine(np.eye(3, 2), [0, 0, 4]),)))
     views = (View("v", "", (), ((-1, 1),) * 2, 2),)
     small = Recipe(("x", "up"), (), (lifted,), views, table=Table("x", columns=("components", "norm")))

@@ -44,15 +44,18 @@ def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
 
 
 def test_on_the_way_the_stage_ahead_is_lit(node):
-    """Between two stages, the next one counts as shown: its paragraph is highlighted.
+    """Between two stages, the stage ahead counts as shown: its paragraph is highlighted.
 
-    Up to 0.02 after a stage it is still that stage. The formula highlights the step in progress in the same
-    way.
+    So is its part of the formula. Up to 0.02 after a stage, that stage still counts as shown.
     """
     assert calls(node, "stageShownAt", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]
 
 
 def test_the_button_says_which_stages_it_leads_to(node):
-    """The label names all stages of the passage; if there are several, it begins with "Next of stages"."""
+    """The label of a paragraph's button names the stages of the paragraph by number and name.
+
+    If there are several stages, the label begins with "Next of stages", because a click leads to the next
+    one.
+    """
     labels = calls(node, "buttonLabel", [[1], ["x", "u<sub>1</sub>"]], [[1, 3], STAGES])
     assert labels == ["Stage 1: u1", "Next of stages 1, 3: centre, centre"]

@@ -82,9 +82,9 @@ def test_a_uniform_is_set_where_it_changes(node):
 
 
 def test_the_shaders_that_plotly_draws_points_with_get_depth(node):
-    """In the served plotly.js, exactly the shaders that draw points are patched.
+    """In the served plotly.js, exactly the shaders that draw points get the patch for depth cues.
 
-    They declare all names that the patch uses.
+    A patched shader declares all names that the patch uses.
     """
     sources = re.findall(r"`([^`]*void main\(\)[^`]*)`", LIGHT.read_text())
     made = node.ask("deep", sources=sources, depth=depth.BROWSER_NUMBERS)

@@ -34,7 +34,7 @@ SLIDER_MIN, SLIDER_MAX = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]
 
 
 def after(node, *acts):
-    """The player's state after each of some commands, which are given once it has a recipe."""
+    """The states of the player after each of the commands `acts`, which are given once it has a recipe."""
     return node.ask("state", recipe=RECIPE, usual={}, acts=[["take"], *acts])[1:]
 
 
@@ -54,9 +54,9 @@ def test_a_loop_begins_again_and_never_ends(node):
 
 
 def test_a_part_of_the_clocks_way_is_played_from_its_beginning_to_its_end(node):
-    """Played a second time, the part starts again from its beginning.
+    """A part of the clock's range is played from its beginning to its end, also if it is played again.
 
-    A run of the clock that is started after this goes on to the end of the whole range.
+    If the clock is started by its button afterwards, it runs to the end of its whole range.
     """
     clock = {**RECIPE, "clock": NAME}
     low, high = SLIDER_MIN + 0.25 * (SLIDER_MAX - SLIDER_MIN), SLIDER_MIN + 0.5 * (SLIDER_MAX - SLIDER_MIN)
@@ -146,9 +146,10 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
 
 
 def test_what_is_seen_together_stays_together(node):
-    """A cloud is not loose if a hull joins its points, or if other points are computed from them.
+    """Three kinds of clouds are not loose, so their points move together, without delays between them.
 
-    Nor is a cloud with the same steps as a line.
+    They are clouds whose points a hull joins, clouds from whose points other points are computed, and clouds
+    with the same steps as a cloud that is drawn as a line.
     """
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
@@ -272,7 +273,11 @@ MOMENTS = list(range(0, 3001, 50))
 
 
 def course(node, way, hand, moments=MOMENTS):
-    """For each moment at which the reader may act, the state just after the action, and at the end."""
+    """The states of the player during a change, if the reader acts once while the change is pending.
+
+    way: the change, a key of COURSES. hand: the action of the reader. Returns, for each of `moments` at which
+    the reader may act, the state just after the action, and the state at the end.
+    """
     usual = {"d": "3"}
     recipes = [
         {**SCENE.json(), **packed(state_of(SCENE, {"d": d}).recipe), "chosen": {"d": d}, "text": None}
@@ -304,7 +309,7 @@ def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, ha
 
 
 def unsaid(query, words):
-    """The names in a query that another query, `words`, does not have."""
+    """The set of the names in the query string `query` that the query string `words` does not have."""
     said = {each.split("=")[0] for each in words.split("&")}
     return {each.split("=")[0] for each in query.lstrip("?").split("&")} - said
 
@@ -324,6 +329,9 @@ def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_slider_moved_by_a_scroll_gets_the_value_of_the_stop_that_arrives(node, kept):
-    """`touch(name, False)` takes back that the reader has set a value; a stop of the tour then sets it."""
+    """A slider's value that does not count as set by the reader is replaced when a stop of the tour arrives.
+
+    `touch(name, False)` says that it does not count, as after a scroll that moved the slider by mistake.
+    """
     told = after(node, ["call", STOP], ["set", "gain", 0.9], ["touch", "gain", kept], ["arrive", True])
     assert told[-1]["params"]["gain"] == (0.9 if kept else 0.5)

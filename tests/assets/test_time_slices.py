@@ -47,10 +47,10 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 
 @pytest.mark.parametrize("choices", ({}, {"placement": "all"}), ids=str)
 def test_no_frame_does_more_than_its_share(node, choices):
-    """A frame does at most the work of BUDGET parts, and for each cloud the work of two parts more.
+    """The work that is done in one frame has an upper bound, and yet all work is done in the end.
 
-    Of these two, one is a part of the cloud that may begin in any case; the other stands for the measures of
-    the cloud's tokens.
+    The bound is BUDGET parts, and two more parts for each cloud. One of these two may begin although the
+    budget is used up; the other stands for the measures of the cloud's tokens.
     """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]

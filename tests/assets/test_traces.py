@@ -28,7 +28,10 @@ def numbers(part, path=()):
 
 @pytest.mark.parametrize("dims", [2, 3])
 def test_in_a_presentation_texts_lines_and_margins_are_larger_and_nothing_else(node, dims):
-    """Points are larger, too, but only in 2D: in 3D the shaders enlarge them."""
+    """For a presentation, the numbers of Plotly's figure that are sizes of texts, lines and margins grow.
+
+    Sizes of points grow only in 2D, because in 3D the shaders enlarge points. All other numbers stay.
+    """
     [view] = [
         each for each in json.loads(json.dumps(document(recipe(dims))))["views"] if each["dims"] == dims
     ]

@@ -170,9 +170,10 @@ class Watch:
 
 
 def reading(browser, watch, *, first=False, **options):
-    """A new browser context that `watch` watches.
+    """A new browser context, whose errors and requests to unknown hosts `watch` records.
 
-    first: whether no scene is marked as visited (else all are). options: those of Playwright, with base_url.
+    first: whether no scene is marked as visited; otherwise all are. options: those of Playwright, with
+    base_url.
     """
     context = browser.new_context(**options)
     if not first:
@@ -270,7 +271,10 @@ def page(new_page):
 
 @pytest.fixture
 def window():
-    """The window size of the page `kept`; it also gets the light colour scheme. None: both stay unchanged."""
+    """The window size that the fixture `kept` sets, together with the light colour scheme.
+
+    If it is None, both stay unchanged.
+    """
     return VIEWPORT
 
 

@@ -39,7 +39,10 @@ AGAIN = """async (link) => {
 
 
 def visit(page, link):
-    """Open a scene, and wait until its player shows it."""
+    """Open a scene at the address `link`, and wait until its player shows it.
+
+    If the page can take another scene, a new player is put into it; otherwise the page is loaded.
+    """
     if not page.evaluate(AGAIN, link):
         page.goto(link)
     until(page, "p.ready")
@@ -99,10 +102,7 @@ def move(page, state, progress):
 
 
 def strange(page):
-    """Clear the list of visited scenes, so that the next scene opens as on a first visit.
-
-    The page is then at the glossary, which is no scene.
-    """
+    """Go to the glossary, and clear the list of visited scenes, so that the next scene is a first visit."""
     page.goto("/words")
     page.evaluate("localStorage.visited = ''")
 
@@ -190,7 +190,7 @@ def walk(page, link, scene):
 
 
 def strays(page):
-    """The texts of the gallery cards that do not show their picture as they should.
+    """The texts of the cards on the home page that do not show their picture as they should.
 
     Each card should show exactly one picture, inside the card, and over 50 pixels wide and high.
     """
@@ -237,14 +237,21 @@ def shot(page, what, style="", width=0):
 
 
 def look(page, width=0):
-    """The pixels of a page's figures, without their legends; only for tests marked `pixels`."""
+    """The pixels of a page's figures, without their legends, (height, width, 3).
+
+    Only for tests marked `pixels`, in which WebGL draws. width: as in `pixels`.
+    """
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
     return planes(page, width)
 
 
 def planes(page, width=0):
-    """The same as `look`, but in any test; only for 2D figures, which do not need WebGL."""
+    """The pixels of a page's 2D figures, without their legends, (height, width, 3); for any test.
+
+    Unlike `look`, it does not wait for WebGL, which draws only in tests marked `pixels`. width: as in
+    `pixels`.
+    """
     return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
 
@@ -255,7 +262,10 @@ def difference(a, b):
 
 
 def finger(page, points):
-    """Put a finger down at the first point and move it along the others; returns a function that lifts it."""
+    """Put a finger down at the first of `points`, and move it along the others.
+
+    points: places (x, y) in pixels of the page. Returns a function that lifts the finger.
+    """
     touch = page.context.new_cdp_session(page)
     for k, (x, y) in enumerate(points):
         kind = "touchMove" if k else "touchStart"
@@ -264,7 +274,12 @@ def finger(page, points):
 
 
 def touches(page, place):
-    """A function that says where fingers are; `put("touchStart", f0=(-40, 0))` for one, left of `place`."""
+    """A function `put(kind, **fingers)` that sends a touch event to the page.
+
+    kind: the event, such as "touchStart". fingers: for each finger on the screen, by a name such as `f0`, its
+    distance (x, y) in pixels from `place`. `put("touchStart", f0=(-40, 0))` puts one finger to the left of
+    `place`.
+    """
     touch = page.context.new_cdp_session(page)
 
     def put(kind, **fingers):

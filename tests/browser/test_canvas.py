@@ -88,7 +88,10 @@ def test_the_field_of_a_hidden_panel_is_right_when_it_is_shown(page):
 
 
 def test_the_field_follows_the_resolution(new_page):
-    """The field is drawn again if the page is zoomed or moves to another screen; the panel's size stays."""
+    """The mark `Field` is drawn anew if the resolution (screen pixels for each CSS pixel) changes.
+
+    This happens if the page is zoomed or moves to another screen. The size of the panel stays.
+    """
     page = new_page()
     visit(page, PAGE)
     page.add_style_tag(content=".views { width: 50rem !important; height: 25rem !important; }")

@@ -35,9 +35,10 @@ def test_a_slider_has_a_name_and_a_value(page):
 
 
 def test_letters_of_the_formula_are_sliders(page):
-    """In the formula, γ can be dragged and shows its value; keys move γ and ε, and a double click resets γ.
+    """Letters of the formula are sliders: γ by drag, by key and by double click, ε by key.
 
-    The fields beside the figure follow.
+    While γ is dragged, its value is shown. A double click sets it to its default. The fields beside the
+    figure show the same values.
     """
     visit(page, LINK)
     letter = page.locator(".formula .symbol", has_text="γ")
@@ -193,7 +194,11 @@ def test_a_slider_that_moves_mends_its_entry(page):
 
 @pytest.mark.parametrize("link", [f"/embed/layernorm?{SMALL_2D}", "/embed/strands"])
 def test_labels_of_stages_never_overlap(page, link):
-    """Where there is little room, only the present stage has its name, and the others their numbers."""
+    """The labels of the stages, on the scrubber, do not overlap in windows of three widths.
+
+    In a wide window each label has the stage's name. Where there is less room, only the label of the present
+    stage has a name, and the others have numbers.
+    """
     visit(page, link)
     for width, name_count in ((1200, "labels.length"), (560, "1"), (800, "1 || names === labels.length")):
         page.set_viewport_size({"width": width, "height": 700})

@@ -24,7 +24,7 @@ def weighed(page):
 
 
 def silent(page):
-    """From now on, let no script of a page finish loading."""
+    """From now on, leave every request of the page for a script without an answer."""
     page.route(SCRIPT, lambda route: None)
 
 

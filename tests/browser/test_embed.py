@@ -148,7 +148,10 @@ def heights(page):
 
 
 def test_the_height_comes_to_rest(host):
-    """The height of the frame's contents must not depend on the frame's height."""
+    """The height of an embed's frame, which follows its contents, stays once the figure is at rest.
+
+    It would change without end if the height of the contents depended on that of the frame.
+    """
     paths = (
         f"layernorm?{SMALL_2D}&controls=0",
         f"layernorm?{SMALL_2D}&controls=gamma1",

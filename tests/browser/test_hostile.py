@@ -190,7 +190,11 @@ def test_a_link_without_an_answer_is_followed_later_with_what_the_reader_sets_me
 
 @pytest.mark.allow_errors(OFFLINE)
 def test_choices_made_without_an_answer_are_all_carried_out(new_page):
-    """The norm, which depends on the recording, is the chosen one, although the old recording had it too."""
+    """Two choices made while the server does not answer both take effect when it answers again.
+
+    They are a recording, and then the number of a norm. A change of recording usually resets this number, and
+    the number is the same as before, but the reader has chosen it after the recording.
+    """
     page = new_page()
     visit(page, "/model?norm=3&progress=1")
     rest(page)

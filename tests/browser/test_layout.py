@@ -320,7 +320,11 @@ def test_a_low_narrow_window_has_tabs_beside_the_figure_and_whole_numbers_beside
 
 
 def test_a_window_without_the_tab_for_numbers_always_shows_a_second_view(kept):
-    """Also after a press of End, and if a narrow window in which the numbers were chosen is widened."""
+    """A window that is too wide for the tab "Numbers" always shows two views.
+
+    This holds after a press of End in the list of tabs. It also holds if "Numbers" was chosen in a narrow
+    window, which is then widened.
+    """
     resize(kept, (900, 560))
     visit(kept, "/heads?progress=1")
     tabs = kept.locator(".views > .tabs")

@@ -135,7 +135,10 @@ LATE = """async (...all) => {
 
 
 def test_going_back_at_once_leaves_each_link_as_it_was(page):
-    """After going back in the history, the address is not overwritten by the state that was left."""
+    """After Back, the address is that of the earlier state, also while this state is still loading.
+
+    The figure, which shows the later state until then, does not write it into the address.
+    """
     visit(page, f"/layernorm?{SMALL_2D}&points=ring")
     page.select_option("#choice-variant", "rmsnorm")
     until(page, "p.ready && p.recipe.chosen.variant === 'rmsnorm'")

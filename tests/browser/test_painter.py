@@ -180,7 +180,11 @@ TELEPHONE = "Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0.0.0 Mobile Sa
 
 
 def test_no_frame_leaves_its_depths_to_the_next_on_a_telephone(new_page):
-    """On a telephone, Plotly makes a context whose browser does not clear the canvas before each frame."""
+    """With a telephone's user agent, a 3D figure in motion looks as it does at rest.
+
+    For telephones, Plotly makes a WebGL context whose canvas the browser does not clear before each frame. So
+    the painter must clear it.
+    """
     page = new_page(**SMALL, user_agent=TELEPHONE)
     path, query, state, progress = STATES["rmsnorm"]
     visit(page, f"{path}?{query}&progress=0")
@@ -250,7 +254,7 @@ def ink(page):
 
 
 def test_labels_stand_in_front_of_points(page):
-    """Points that are nearer than a numeral do not hide it."""
+    """In the scene `digits`, points do not hide numerals, even if they are nearer to the camera."""
     visit(page, "/digits")
     rest(page)
     among = inked(page)
@@ -292,10 +296,9 @@ COUNTED = "p.panels[{}].gd.data.some(({{ uid }}) => uid === 'crowds')"
 
 
 def test_a_count_stands_in_front_of_a_surface_and_beside_a_line(page):
-    """Where points coincide, the label with their number is not hidden by a surface or a line.
+    """The number of coinciding points at a place is drawn in front of a surface, and beside a line.
 
-    In the first view, it is in front of the surface that contains the points. In the second view, it is
-    beside the line that goes through the points.
+    In the first view, a surface contains the points. In the second view, a line goes through them.
     """
     visit(page, "/fibre?progress=2")
     rest(page, COUNTED.format(0))
@@ -339,7 +342,10 @@ READS = """() => {
 
 
 def test_points_can_be_picked_at_rest_and_are_not_drawn_for_it_while_axes_widen(page):
-    """At rest points can be picked; while axes widen, the picking image is not drawn, which would be slow."""
+    """Plotly's picking image, which tells the point under the pointer, is drawn at rest only.
+
+    While axes widen in motion, it is not drawn, because that would be slow.
+    """
     visit(page, "/depth?progress=0")
     rest(page)
     frames(page, 10)  # longer than Plotly checks for changes after an event (assets/painter/plotly/pulse.mjs)

@@ -462,7 +462,10 @@ def test_back_and_forward_lead_from_stop_to_stop(page):
 
 
 def test_a_choice_before_the_answer_has_no_entry_in_the_history(page):
-    """So Back leads from the answered stop to the stop before, in figure and caption."""
+    """A choice made while a stop's question is open adds no entry to the browser's history.
+
+    So after the answer, Back leads from this stop to the previous one, in the figure and in the caption.
+    """
     scene = scenes()["cone"]
     visit(page, "/cone?progress=1")
     page.click(".head .on")
@@ -477,7 +480,10 @@ def test_a_choice_before_the_answer_has_no_entry_in_the_history(page):
 
 
 def test_back_skips_the_stops_of_a_closed_tour(page):
-    """Forward opens them again. A link that is left in motion has the stage to which the figure moves."""
+    """After a tour is closed, Back leads to the state before the tour; then Forward opens its stops again.
+
+    If the reader started the tour while the figure was moving, that state is at the stage to which it moved.
+    """
     visit(page, "/cone?progress=1")
     player(page, "(p.goTo(0), p.root.querySelector('.head .on').click())")
     player(page, "(p.tour.visit(1), p.tour.visit(2))")
@@ -495,7 +501,10 @@ def test_back_skips_the_stops_of_a_closed_tour(page):
 
 
 def test_back_skips_the_stops_of_every_closed_tour(page):
-    """Also after a reload, and after Forward has led past the stops."""
+    """After several closed tours, Back skips the stops of each of them.
+
+    This holds also after a reload of the page, and after Forward has led past the stops.
+    """
     visit(page, "/cone?progress=1")
 
     def tour(stop):
@@ -525,7 +534,10 @@ def test_back_skips_the_stops_of_every_closed_tour(page):
 
 
 def test_a_link_to_a_place_on_the_page_leaves_the_tour_open(page):
-    """Forward to a choice made afterwards leaves it open, too; Back skips the link if the tour is closed."""
+    """A link to a heading of the same page (#…) leaves the tour open; so do Back and Forward over a choice.
+
+    Once the tour is closed, Back skips the entry of this link in the history.
+    """
     visit(page, "/cone")
     player(page, "(p.tour.visit(0), location.hash = '#question')")
     rest(page, "p.tour.current === 0")

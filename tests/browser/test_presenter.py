@@ -124,7 +124,10 @@ def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
 
 
 def test_the_reason_of_a_refusal_stands_under_its_field(page):
-    """Text and boxes are set and read at once, because the player may empty a hint at any time."""
+    """The message about a refused value is below its field, and no wider than the row of the field.
+
+    The message is set and measured in one JavaScript call, because the player may empty it at any time.
+    """
     present(page, f"{PAGE}&tour=8")
     rest(page)
     choice = page.locator(".controls .choice:has(.hint):visible").first
@@ -156,7 +159,10 @@ def test_no_part_overlaps_another(page):
 
 
 def test_the_focus_stays_when_a_stop_rebuilds_the_page(page):
-    """It stays on the same stage or letter or, if this does not exist any more, goes to the picture."""
+    """When a stop of the tour rebuilds the formula and the stages, the keyboard focus stays where it is.
+
+    It stays on the same stage or letter of the formula. If this no longer exists, it goes to the picture.
+    """
     focus = "document.activeElement.id || document.activeElement.className"
     present(page, "/fold?progress=0")
     page.locator(".stop").nth(1).focus()

@@ -118,7 +118,10 @@ def page(kept):
 
 @pytest.fixture
 def opened(page, scene):
-    """The scene's page, with reduced motion. Later tests of the scene get it as the test before left it."""
+    """The page of the scene, with reduced motion; it is loaded only if the scene is not on the page already.
+
+    So tests of one scene follow one another on one page, as the previous test has left it.
+    """
     if new := page.evaluate("window.openedForScene") != scene.slug:  # left by tests of other files
         page.evaluate("document.body.replaceChildren()")  # remove the previous scene
         page.set_viewport_size(LAPTOP)

@@ -96,7 +96,7 @@ def test_a_training_moves_the_picture_and_ends_as_a_link(new_page):
 
 
 def test_attention_trains_too_and_its_network_fits_into_a_link(page):
-    """Attention can be trained too, and its network fits into a link.
+    """In the scene `majority`, attention can be trained, and a link can contain the trained network.
 
     Before the training, a number typed into the field selects a shipped seed.
     """

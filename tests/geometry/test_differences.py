@@ -12,7 +12,10 @@ ROUNDING = 1e-9  # 1e-16/h, and h² times a third derivative
 
 @pytest.mark.parametrize("t", [-2.0, 0.0, 0.7])
 def test_speed_of_a_normalised_point(t):
-    """(x + t, y)/‖·‖ moves along x at the rate y²/‖·‖³ as t changes."""
+    """`nudged` and `quotient` give the speed with which a normalised point (x + t, y)/‖(x + t, y)‖ moves.
+
+    As t changes, its first coordinate has the derivative y²/‖(x + t, y)‖³.
+    """
     x = np.random.default_rng(1).normal(size=(20, 2))
     move = Affine(np.eye(2), Entries(np.zeros(2), {"t": [1, 0]}))
     steps = (nudged(move, H), Normalize(groups=((0, 1), (2, 3))), quotient(2, H))

@@ -25,10 +25,10 @@ def image(W, b, x):
 
 
 def met(W, b, x):
-    """The fate of a point x of the circle, found by comparing its image with those of other points.
+    """The fate of a point x of the circle under a ReLU layer, found by comparing images of points.
 
-    A point with the same image can only be the reflection of x across the line through 0 along the weights
-    of a neuron.
+    Only reflections of x can have the same image: each across the line through 0 along the weights of a
+    neuron. If the image is 0, the fate is COLLAPSED.
     """
     own = image(W, b, x)
     if not own.any():
@@ -82,7 +82,10 @@ def test_octants_of_a_sphere():
 @pytest.mark.parametrize("n", [2, 3])
 @given(st.integers(0, 10_000))
 def test_mirrored_pairs_keep_all_points_apart(n, seed):
-    """ReLU(Ax) and ReLU(−Ax) together keep everything: their difference is Ax."""
+    """Under a ReLU layer with the weights A and −A, no two points have the same image.
+
+    Ax can be computed from the image: it is ReLU(Ax) − ReLU(−Ax).
+    """
     A = np.random.default_rng(seed).normal(size=(n, n))
     W = np.vstack([A, -A])
     x = CIRCLE if n == 2 else golden(100)

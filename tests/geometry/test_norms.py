@@ -21,7 +21,10 @@ def close(got, want):
 
 
 def spread(v):
-    """Return the vector v; skip the example if v is nearly constant, as then 4 of 16 digits may be lost."""
+    """Return the vector v, but skip the Hypothesis example if v is nearly constant: ‖Πv‖ ≤ 1.
+
+    For such a vector, rounding can cost 4 of 16 digits.
+    """
     assume(np.linalg.norm(center(v)) > 1)
     return v
 
@@ -230,9 +233,9 @@ def off(got, want):
 
 
 def both(norm, x):
-    """Yield norm(x) for a tensor x, and the result for the same numbers in NumPy, if NumPy has their type.
+    """Yield the result of a norm for a tensor x, then its result for the same numbers as a NumPy array.
 
-    Both are tensors.
+    Both are yielded as tensors. The second is left out for bfloat16, which NumPy does not have.
     """
     yield norm(x)
     if x.dtype != torch.bfloat16:

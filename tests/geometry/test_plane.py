@@ -39,10 +39,10 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """If the normal's coordinates are equal except for rounding, the disc does not turn.
+    """If the coordinates of a normal differ only by rounding, `facing` treats them as equal.
 
-    The smallest coordinate decides where the disc's first point is. Of nearly equal ones the first counts as
-    smallest.
+    The smallest coordinate of the normal decides where the first point on the edge of the disc is. Of nearly
+    equal ones, the first counts as smallest.
     """
     exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
     for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):
@@ -74,7 +74,10 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """For a plane through 0, `edge_on` takes a position at height 0 if the nearest is straight overhead."""
+    """For an upright plane through 0, `edge_on` returns a camera position at height 0.
+
+    The position that is nearest to the given camera would be almost straight above 0.
+    """
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING
 

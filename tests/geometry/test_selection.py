@@ -93,13 +93,16 @@ def test_the_margin_is_the_distance_to_the_others():
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])
 def test_copies_share_what_one_would_get(m):
-    """m copies of a vertex: each gets at most 1/m, and none can be selected unless m = 1."""
+    """If m keys are equal and lie at a vertex of the hull, each gets an attention weight of at most 1/m.
+
+    None of them can be selected unless m = 1.
+    """
     keys = np.vstack([np.repeat([[2.0, 2]], m, axis=0), [[0, 0], [1, 0], [0, 1]]])
     assert largest_weights(keys)[:m] == pytest.approx(1 / m) and selectable(keys)[:m].tolist() == [m == 1] * m
 
 
 def test_copies_that_differ_by_rounding_are_copies():
-    """The outermost of 24 rounded copies does not win; each gets at most 1/24."""
+    """Of 24 keys that are equal except for rounding, none can be selected, and each gets at most 1/24."""
     keys = np.repeat([[np.sqrt(2), 0], [-np.sqrt(2), 0]], [24, 26], axis=0)
     keys[:3] *= 1 + 2.0**-52
     for k in (0, 23):

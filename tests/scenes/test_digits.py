@@ -26,7 +26,7 @@ def median(shares):
 
 
 def hits(shares):
-    """Convert shares of the test pictures to numbers of test pictures, whole numbers."""
+    """Convert shares of the test pictures, such as accuracies, to whole numbers of pictures."""
     return np.rint(PICTURES * shares).astype(int)
 
 
@@ -135,7 +135,10 @@ def caps():
 
 
 def read_by(values):
-    """The share of pictures whose vectors `values` are nearest to the mean vector of their own digit."""
+    """The share of pictures whose vector is nearer to the mean vector of their own digit than to any other.
+
+    values: the vectors of all test pictures. The mean vectors are those of the ten digits.
+    """
     means = np.stack([values[FILM.data.labels == k].mean(0) for k in range(10)])
     nearest = np.linalg.norm(values[:, None] - means, axis=-1).argmin(-1)
     return (nearest == FILM.data.labels).mean()

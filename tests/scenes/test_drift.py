@@ -381,7 +381,7 @@ def test_readouts_are_the_followed_letters():
 
 
 def upwards():
-    """The height in the side view is the coordinate along 𝟏, which the main view does not show."""
+    """Claim: the height in the side view is the coordinate along 𝟏, which the main view does not show."""
     view = recipe_of(SCENE).views[1]
     up = np.array(next(mark for mark in view.layers if mark.cloud == "letters").rows[1].weights)
     np.testing.assert_allclose(up, np.array([1, 1, 1, 1]) / 2)

@@ -247,9 +247,11 @@ def two_shadows():
 
 
 def one_direction():
-    """In ℝ⁴ the planes of the two heads' axes meet only at 0; in the picture they meet in a line.
+    """Claim: in the picture, the shorter semi-axes of what each of two heads sees lie on one line.
 
-    The picture leaves out 𝟏. The shorter semi-axes of what the heads see lie on this line.
+    What a head sees of the sphere is an ellipse in the plane of its two axes. In ℝ⁴ the two planes meet only
+    at 0. The picture leaves out the direction 𝟏, and in it the planes meet in a line. The shorter semi-axes,
+    which are (1, 1, 0, 0) and (0, 0, 1, 1) in ℝ⁴, lie on this line.
     """
     blocks, along = np.eye(D)[:, :2], SHOW @ [1, 1, 0, 0]
     for shown, common in ((np.eye(D), 0), (SHOW, 1)):
@@ -329,7 +331,10 @@ def alike():
 
 
 def found(name, **of):
-    """The column `name` of the table "soft_heads", for models with the settings `of`, ordered by seed."""
+    """The numbers in the column `name` of the table "soft_heads", for some of its models, ordered by seed.
+
+    of: the settings of these models, as columns and their values.
+    """
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
     assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))
     return np.array([row[name] for row in every])
@@ -401,7 +406,10 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def only_together():
-    """What one head sees of all points fills an ellipsoid; the points lie on a sphere of radius 2."""
+    """Claim: the points lie on a sphere of radius 2, but their parts that one head sees fill an ellipsoid.
+
+    This calls the functions of three other claims.
+    """
     semi_axes()
     in_general()
     on_the_sphere()

@@ -109,7 +109,10 @@ def test_any_text_of_what_it_has_read_is_shown(text):
 
 
 def test_other_codes_keys():
-    """The scene's keys in the first layer equal those computed directly from the shipped file's arrays."""
+    """The scene's keys in the first layer equal those that NumPy computes from the model's file.
+
+    They are LayerNorm of the sum of the embeddings of tokens and positions.
+    """
     shape, w = shipped("language")
     tokens = [shape.characters.index(each) for each in FILM]
     x = w["wte.weight"][tokens] + w["wpe.weight"][: len(FILM)]

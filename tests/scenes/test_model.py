@@ -150,7 +150,10 @@ def test_norms_are_told_apart_by_the_part_of_their_layer():
 
 @pytest.mark.parametrize("which", SETS)
 def test_titles_of_strips_keep_off_the_numbers_above_and_below_them(which):
-    """Texts are 15 pixels high; a panel at 1024 × 768 is 420 pixels high, and as wide as a strip's title."""
+    """The title of a strip is more than 16 pixels above or below the numbers at the ends of the strips.
+
+    This is measured in a window of 1024 × 768, where the panel is 420 pixels high, and a text 15.
+    """
     recipe = recipe_of(SCENE, strips=which)
     low, high = strips.ranges(len(SETS[which]))[1]
     cloud = recipe.cloud("titles")
@@ -276,9 +279,10 @@ def named(recording, path):
 
 
 def layer_12():
-    """In layer 12 of SmolLM2 there are four massive vectors, with the numbers of the text.
+    """Claim: the norm before attention in layer 12 of SmolLM2 gets four massive vectors.
 
-    This holds for the recorded vectors and in the table.
+    The numbers that the text says of them are compared with the recorded vectors and with the table of
+    statistics.
     """
     row, k = named("smollm2", "layers.12.input_layernorm")
     before, after = (shipped("smollm2").rows[k + step] for step in (-1, 1))
@@ -337,7 +341,12 @@ def keys_taken():
 
 
 def gains_at_507():
-    """In SmolLM2's layers 12 to 26, coordinate 507 has the largest sum of squares and a gain below 0.175."""
+    """Claim: in all norms of SmolLM2's layers 12 to 26, coordinate 507 is the largest and has a small gain.
+
+    The largest coordinate is the one with the largest sum of squares over the recorded vectors. Its gain is
+    from 0.07 to 0.175 in norms before attention. In norms before the MLP it is below 0.001, and below 1 % of
+    the mean gain.
+    """
     rows = {row["path"]: row for row in shipped("smollm2").rows}
     for layer in range(12, 27):
         attention, mlp = (rows[f"layers.{layer}.{part}_layernorm"] for part in ("input", "post_attention"))
@@ -377,7 +386,10 @@ def cls():
 
 
 def switched_off():
-    """In MiniLM's last norm, the three coordinates with the largest sums of squares have gains below 1e-8."""
+    """Claim: MiniLM's last norm switches off the three coordinates with the largest sums of squares.
+
+    Their gains are below 1e-8. They have 94.8 % of the sum of squares of all coordinates.
+    """
     rows = shipped("minilm").rows
     found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
     assert len(found) == 3 and all(float(gain) < 1e-8 for _, gain in found)
@@ -699,10 +711,10 @@ def test_the_label_of_a_run_stands_on_no_norm_in_a_narrow_view(name):
 
 @pytest.mark.parametrize("norm, other", [(1, 0), (31, 6), (61, 12)])
 def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, other):
-    """Beside a norm of SmolLM2 there is MiniLM's norm at the same relative depth, as it is drawn alone.
+    """If SmolLM2 and MiniLM are compared, MiniLM's norm at the same relative depth is drawn beside SmolLM2's.
 
-    SmolLM2 has 61 RMSNorms and MiniLM 13 LayerNorms. Both have the same stages; at the stage “centre” the
-    vectors of an RMSNorm stay where they are.
+    SmolLM2 has 61 norms and MiniLM 13. The picture of MiniLM's norm shows the same as without the comparison.
+    SmolLM2's RMSNorms have the stage “centre” too, at which their vectors do not move.
     """
     recipe = recipe_of(SCENE, recording="smollm2", beside="minilm", norm=norm)
     alone = recipe_of(SCENE, recording="minilm", norm=other + 1)

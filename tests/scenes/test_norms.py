@@ -159,7 +159,10 @@ def test_the_formula_is_that_of_the_norm(norm):
 
 
 def test_the_labels_of_the_axes_are_apart_in_the_first_picture():
-    """They are at least a fifteenth of the panel apart, which on a phone is the width of a label."""
+    """As the scene opens, labels of axes are at least a fifteenth of the panel apart from each other.
+
+    On a phone, this is the width of a label.
+    """
     recipe = recipe_of(SCENE)
     for view in recipe.views[:2]:
         names = next(mark for mark in view.layers if mark.cloud.endswith("axis labels"))
@@ -332,7 +335,10 @@ def both_means_are_gone():
 
 
 def whose_sliders():
-    """Shift and scale place the cloud before any norm; g and α are in the steps of one norm each."""
+    """Claim: shift and scale move the points before every norm; g and α belong to one norm each.
+
+    All four are sliders. g is in the steps of WeightNorm, and α in those of DyT.
+    """
     for norm in NORMS:
         recipe = recipe_of(SCENE, left=norm, right=norm)
         left = recipe.cloud("left")
@@ -376,7 +382,10 @@ def slopes():
 
 
 def lines_of_points():
-    """The third picture draws each number after the norm against the same number before the norm."""
+    """Claim: the third picture has the numbers before the norm on one axis, and after the norm on the other.
+
+    Its lines join the three numbers of a point; there are eight lines.
+    """
     state = stop("norms", "Lines that make an S")
     assert state.recipe.views[2].name == "numbers"
     for side in ("left", "right"):

@@ -305,7 +305,10 @@ CLAIMS = {
 
 @pytest.mark.parametrize("stage", [0, 2, 4])
 def test_a_row_of_the_picture_is_a_point(stage):
-    """The large view draws the cloud's points by their own coordinates, from which claims are computed."""
+    """The first view draws the points at their own coordinates, without rotation or scaling.
+
+    So claims about the picture can be computed from the cloud's points.
+    """
     [layer] = [x for x in RECIPE.views[0].layers if x.draws == "points" and x.role == "class-0"]
     x = stages()[stage]
     drawn = project(layer.rows, x, stages())

@@ -43,7 +43,10 @@ def test_the_hue_of_a_token_is_its_angle_also_opposite_the_start():
 
 
 def average(x, beta):
-    """The average of the tokens x (…, n, d) that attention gives each of them."""
+    """What attention computes for each of the tokens x (…, n, d): a weighted average of all tokens.
+
+    The weights are the softmax of beta·⟨xᵢ, xⱼ⟩.
+    """
     weights = np.exp(beta * (x @ x.mT - 1))
     return weights / weights.sum(-1, keepdims=True) @ x
 
@@ -66,7 +69,10 @@ def turn(degrees):
 
 
 def scipy(x, beta, until, values=0, scores=0):
-    """The tokens' path by SciPy, as a function of time; values, scores: turns of V and K in degrees."""
+    """The tokens' path, integrated by SciPy: a function from the time (at most `until`) to the tokens (n, d).
+
+    x (n, d): the tokens at time 0. values, scores: the angles in degrees of the rotations V and K.
+    """
     V, K = (turn(degrees) if degrees else np.eye(x.shape[-1]) for degrees in (values, scores))
 
     def velocity(_, y):
@@ -82,13 +88,17 @@ def scipy(x, beta, until, values=0, scores=0):
 
 @cache
 def draws(d, n, beta, placement="post"):
-    """The tokens of DRAWS draws, of length 1, at all times of the integration: (times, DRAWS, n, d)."""
+    """The tokens of `states`, scaled to length 1: (times, DRAWS, n, d)."""
     return norm(states(d, n, beta, placement))
 
 
 @cache
 def states(d, n, beta, placement):
-    """The tokens of `draws`, not normalised."""
+    """The states of tokens of DRAWS random draws at all times of the integration: (times, DRAWS, n, d).
+
+    They are computed in NumPy by Runge–Kutta steps of the same lengths as in the figure. placement: the place
+    of the norm, on which the equation depends. beta: the factor of attention's scores.
+    """
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(DRAWS)]))
 
     def velocity(y):
@@ -291,9 +301,10 @@ def faster():
 
 
 def off(beta, placement, other):
-    """How far each token under `placement` at time t is from its place under `other` at time log(1 + t).
+    """Distances of tokens under `placement` at time t from the same tokens under `other` at time log(1 + t).
 
-    Returns distances (times, DRAWS, n), for tokens of length 1 on the circle.
+    Returns (times, DRAWS, n), for each token and each t of `times()`. The tokens are scaled to length 1, and
+    move on the circle. Their positions at log(1 + t) are interpolated.
     """
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)

@@ -20,7 +20,10 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """For each step: the two numbers of w, its length, the step's number, log₁₀ of w's turn in degrees."""
+    """The points of the cloud "path" (steps + 1, 5): w, its length, number of the step, last turn of w.
+
+    w has two numbers. The turn is log₁₀ of an angle in degrees.
+    """
     return recipe.cloud("path").stages(params)[0]
 
 
@@ -59,7 +62,10 @@ def test_the_path_is_that_of_pytorchs_optimiser(optimiser, change):
 
 @pytest.mark.parametrize("optimiser", ("sgd", "adam"))
 def test_no_step_turns_w_by_a_right_angle_or_more(optimiser):
-    """At all ends of the sliders. The angle of a larger turn would be wrong (see `angle_between`)."""
+    """With each combination of the ends of all sliders, each step of the optimiser turns w by less than 90°.
+
+    For larger turns, `angle_between` would give a wrong angle.
+    """
     recipe, params = state(optimiser)
     sliders = [each for each in recipe.parameters if each.name != "steps"]
     for ends in product(*((each.min, each.max) for each in sliders)):

@@ -306,9 +306,10 @@ def one_order():
 
 
 def crowding():
-    """Farthest minus nearest of 1,000 keys, as a share of their mean distance: 18 %, averaged over queries.
+    """Claim: of 1,000 random keys, the farthest and the nearest differ by 18 % of the mean distance.
 
-    Before LayerNorm by Euclidean distance, after it by angle.
+    Distances are those from a random query in 512 dimensions, averaged over queries. They are Euclidean
+    before LayerNorm, and angles after it.
     """
     rng = np.random.default_rng(0)
     q, k = rng.standard_normal((50, 512)), rng.standard_normal((1000, 512))

@@ -127,7 +127,10 @@ def state(title):
 
 
 def counted(title):
-    """The number of keys that can never win at a stop, which its readout counts."""
+    """The number of keys that no query can select at a stop of the tour, by its title.
+
+    Asserts that the only readout `Count` of the scene counts such keys.
+    """
     at = state(title)
     [count] = [r for r in at.recipe.readouts if isinstance(r, Count)]
     assert isinstance(count.only, Unselectable)
@@ -135,7 +138,10 @@ def counted(title):
 
 
 def fates():
-    """A filled point has a query by which it leads; a hollow one is an average of others."""
+    """Claim: filled points are keys that some query selects, and hollow points are averages of other keys.
+
+    Tested with the certificates of all keys, for four sets of keys.
+    """
     for choices in ({"n": 30, "d": 2}, {"n": 30}, {"keys": "equal"}, {"keys": "ring", "n": 20}):
         keys = stages(recipe_of(SCENE, **choices))[0]
         for k in range(len(keys)):

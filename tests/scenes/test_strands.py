@@ -168,9 +168,10 @@ def crossings(heights, level):
 
 
 def sheet_by_sheet():
-    """The curve crosses the height of the ray once for each sheet over the ray, counted in closed form.
+    """Claim: the curve of heights crosses the height of the ray once for each strand that the ray crosses.
 
-    The sheets are counted as the preimages of the ray's point under all layers.
+    Strands are counted in closed form: as the points of the circle that the layers map to the direction of
+    the ray.
     """
     for angle in (20.0, -50.0, 40.0):
         recipe, params = layers_state(ray=angle)

@@ -59,7 +59,10 @@ def test_a_straight_slice_is_the_activation_of_one_number(h, eps):
 @pytest.mark.parametrize("eps", (0.0, 1.0))
 @pytest.mark.parametrize("h", (0.05, 0.5, 1.2))
 def test_the_angle_is_the_arctangent(h, eps):
-    """The image has the angle arctan(x/h) also where ε keeps it off the circle: a point stays on its ray."""
+    """The image of the point (x, h) of the line lies in the direction with the angle arctan(x/h).
+
+    This holds for ε > 0 too, where the image is inside the circle: each point stays on its ray from 0.
+    """
     x, angle = (
         np.linspace(-LINE_HALF_LENGTH, LINE_HALF_LENGTH, POINT_COUNT),
         last("line", "angle", h=h, eps=eps)[:, 0],
@@ -96,7 +99,7 @@ SHEET = recipe_of(SCENE).cloud("sheet")
 
 
 def height(x, y, eps=0.0):
-    """The height of the sheet over places in the plane."""
+    """The first coordinate of u_ε(x, y): the height of the surface above the places (x, y)."""
     floor = np.stack(np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float)), -1)
     return SHEET.pipeline.stages(floor, {"eps": eps})[-1][..., 0]
 

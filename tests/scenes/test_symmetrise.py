@@ -39,7 +39,7 @@ def film(heads, iterations):
 
 
 def vectors_of(kind):
-    """The vectors of a kind with which the table was made."""
+    """The vectors of `kind`, a kind of random vectors, with which the errors in the table were measured."""
     return films.drawing(kind, films.tiles()[1])(films.TEST_VECTORS, np.random.default_rng(1))
 
 

@@ -21,7 +21,10 @@ RECIPE = recipe_of(SCENE)
 
 
 def test_the_labels_of_the_axes_are_whole_in_a_narrow_panel():
-    """At 1024 × 768 the panel of the curve is 206 pixels wide, and a character of a label about 8."""
+    """In a window of 1024 × 768, the labels of the axes of the curve are wholly inside its panel.
+
+    The panel is 206 pixels wide there, and a character about 8.
+    """
     low, high = RECIPE.views[1].ranges[0]
     for cloud in (RECIPE.cloud("percent"), RECIPE.cloud("numbers")):
         for (x, _), text in zip(cloud.points, cloud.labels, strict=True):
