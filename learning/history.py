@@ -43,9 +43,10 @@ class History:
         return self.at[self.count - 1] == self.steps or all(self.ended)
 
     def add(self, step: int, weights: Array, loss: Array, accuracy: Array, tested: Array) -> None:
-        """Add a checkpoint: weights (rows, P); loss, accuracy and test accuracy (rows,), with rows ≥ S.
+        """Add a checkpoint: weights (rows, P), loss, accuracy and test accuracy `tested` (rows,).
 
-        Rows after the first S are ignored; they occur because at least two networks are trained at once.
+        There are at least S rows. Rows after the first S are ignored; they occur because at least two
+        networks are trained at once.
         """
         k, seeds = self.count, len(self.ended)
         weights, loss, accuracy, tested = (part[:seeds] for part in (weights, loss, accuracy, tested))

@@ -42,7 +42,10 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
 
 
 def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> list[Array]:
-    """The residual stream x before the first block, then the residual stream after each block."""
+    """A list: the residual stream x before the first block, then the stream after each of the blocks.
+
+    kind, gain: as in `block`.
+    """
     found = [x]
     for own in blocks:
         found.append(block(kind, own, found[-1], gain))

@@ -193,7 +193,7 @@ def drawn(kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pooled(images: np.ndarray) -> np.ndarray:
-    """The pictures (N, h, w) as vectors (N, 16): the mean of each tile of a 4 × 4 grid.
+    """Pictures (N, h, w) as vectors (N, 16) of the mean brightness of each tile of a 4 × 4 grid, scaled.
 
     h and w are multiples of 4. All vectors are multiplied by one number, so that the mean square of all
     coordinates is MEAN_SQUARE.

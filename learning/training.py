@@ -225,7 +225,10 @@ def losses(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> 
 
 
 def accuracies(logits: torch.Tensor, labels: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """The accuracy (S,) of each seed: the fraction of correct predictions, weighted by `weight` (M,)."""
+    """The accuracy (S,) of the network of each seed: the fraction of correct predictions.
+
+    logits, labels, weight: as in `losses`; predictions count by their `weight`.
+    """
     guess = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(-1)
     return ((guess == labels) * weight).sum(-1) / weight.sum()
 

@@ -330,7 +330,10 @@ def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
 
 
 def _differences(one: Checkpoint, other: Checkpoint) -> Iterator[str]:
-    """Yields how two models differ in architecture and in SIZES, such as "vocabulary (40 and 50)"."""
+    """Yield the differences between two checkpoints in architecture and in SIZES, in words.
+
+    For example: "vocabulary (40 and 50)".
+    """
     kinds = [each.architecture.__name__ for each in (one, other)]
     if kinds[0] != kinds[1]:
         yield f"architecture ({' and '.join(kinds)})"
@@ -348,7 +351,11 @@ def _rows(logits: Any) -> Any:
 
 
 def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
-    """Whether the model's outputs are logits, so that KL divergence and most likely token are defined."""
+    """Whether the outputs of a model are logits, so that KL divergence and most likely token are defined.
+
+    source: the model, which has a prediction head if its class name says so. read: samples, which have
+    targets if the model predicts the next token.
+    """
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))
 

@@ -47,12 +47,18 @@ def opened(path: str | Path) -> Recording | Digest:
 
 
 def checked(source: bytes) -> Recording | Digest:
-    """The recording or the digest in a file. For any other file, raise FileError with a one-line message."""
+    """Parse the contents of a file, as bytes: a recording or a digest.
+
+    Raises FileError, with a one-line message, for any other contents.
+    """
     return checked_digest(source) if is_digest(source) else from_file(source)
 
 
 def checked_digest(source: bytes) -> Digest:
-    """Read a digest from an untrusted file. For any other file, raise FileError with a one-line message."""
+    """Parse the contents of an untrusted file, as bytes, which must be those of a digest.
+
+    Raises FileError, with a one-line message, for any other contents.
+    """
     about, arrays = parsed(source)
     try:
         norms, columns, values = about["norms"], about["columns"], about["values"]

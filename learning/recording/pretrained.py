@@ -323,7 +323,10 @@ def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
 
 
 def _read(model: Any, ids: Any, *, last: bool = False) -> None:
-    """Call the model on tokens. With `last`, it predicts only the last token, if it can, which saves time."""
+    """Call the model on the token ids `ids`. With `last`, it predicts only the last token, if it can.
+
+    This saves time.
+    """
     given: dict[str, Any] = {TEXT_ARGUMENT: ids, "attention_mask": torch.ones_like(ids)}
     if last and "logits_to_keep" in inspect.signature(model.forward).parameters:
         given["logits_to_keep"] = 1

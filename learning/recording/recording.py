@@ -279,7 +279,10 @@ def checked_lines(said: Any) -> tuple[str, ...]:
 
 
 def checked_words(said: Any) -> dict[int, str]:
-    """The text of each token by its id, from a file. Raises FileError for anything else, or too many."""
+    """The text of each token by its id, from the metadata `said` of an untrusted file.
+
+    Raises FileError unless they are a dict from ids to texts, with no more entries than allowed.
+    """
     if not isinstance(said, dict) or len(said) > MAX_WORDS:
         raise FileError(f"the words of the tokens are missing, or are more than {MAX_WORDS:,}")
     if not all(re.fullmatch("[0-9]{1,18}", token) for token in said):

@@ -123,7 +123,10 @@ def _folds(centre: Sequence[TableRow]) -> Finding:
 
 
 def _keys(rows: Sequence[TableRow]) -> Finding:
-    """Finding: how many attention keys no query could choose, before the norms and after them."""
+    """Finding: how many attention keys no query could select, before the norms and after them.
+
+    rows: those of the report. For each norm, a sample of its input vectors is one set of keys.
+    """
     sets = sum(row["keys"] for row in rows)
     before, after = (sum(row[name] for row in rows) for name in ("lost_before", "lost_after"))
     return Finding(
