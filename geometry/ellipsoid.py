@@ -16,9 +16,10 @@ def to_ellipsoid(
     gamma: Float[Array, "d"] | None = None,
     beta: Float[Array, "d"] | None = None,
 ) -> Float[Array, "*batch d"]:
-    """Apply a gain γ and a shift β: γ ⊙ x + β; each is left out if None. Source: naiff2023; projection2025.
+    """Apply a gain γ (`gamma`) and a shift β (`beta`): γ ⊙ x + β. Each of them is left out if it is None.
 
-    Raises ValueError unless γ and β have the shape (d,): nothing is broadcast.
+    Raises ValueError unless γ and β have the shape (d,): nothing is broadcast. Source: naiff2023;
+    projection2025.
     """
     x, cast_back = widened_and_cast_back(x)
     if gamma is not None:

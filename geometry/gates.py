@@ -89,14 +89,21 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The arcs between neighbouring `breaks`, ordered by angle; one whole circle if there are no breaks."""
+    """The arcs of the circle with this radius between neighbouring `breaks`, ordered by angle.
+
+    If there are no breaks, the only arc is the whole circle.
+    """
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]
     return [Arc(low, high - low, _on(W, b, radius, (low + high) / 2)) for low, high in pairwise(edges)]
 
 
 def shares(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, "3"]:
-    """The exact fractions of a circle whose points are APART, SHARED and COLLAPSED (see `fates`): (3,)."""
+    """The exact fractions of a circle whose points are APART, SHARED and COLLAPSED (see `fates`): (3,).
+
+    The circle is the one around the origin with this radius, and W, b are the weights and biases of a ReLU
+    layer.
+    """
     lengths = np.zeros(3)
     pieces = arcs(W, b, radius)
     for arc in pieces:

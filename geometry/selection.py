@@ -182,11 +182,12 @@ def _log_sum(scores: Array) -> tuple[float, Array]:
 
 
 def _lead(foot: Array, away: Array, size: float) -> float:
-    """The smallest lead of the origin over one of the points `away` in score by the query q = −foot/‖foot‖.
+    """The lead of the origin over the points `away` in score by the query q = −foot/‖foot‖.
 
-    The score of a point p is ⟨q, p⟩. foot: the point of the hull of `away` that is nearest to the origin.
-    size: the length of the longest point of `away`. The result is 0 if some point scores as high as the
-    origin, and ∞ if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding errors and count as 0.
+    The score of a point p is ⟨q, p⟩. The lead is the score of the origin, 0, minus the highest score of
+    `away`. foot: the point of the hull of `away` that is nearest to the origin. size: the length of the
+    longest point of `away`. The result is ∞ if `away` is empty. Leads up to LEAD_TOLERANCE·size are rounding
+    errors and count as 0.
     """
     if not len(away):
         return np.inf

@@ -163,8 +163,8 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): if given, the points are units·x, which need not be representable; the argument x is
-    then the points divided by their units, while `radius` and `eps` are those for the points themselves.
+    units (*batch, 1): for points that may be too large for their dtype. The points are then units·x, while x
+    is the points divided by `units`. The arguments `radius` and `eps` are those for the points themselves.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:
@@ -197,6 +197,6 @@ def _positive(x):
 
 
 def take(x: Array, indices: Sequence[int]) -> Array:
-    """The given coordinates (*batch, n) of points (*batch, d), in the given order."""
+    """The coordinates with these indices, in this order: (*batch, n) from points x (*batch, d)."""
     xp = namespace(x)
     return xp.take(x, xp.asarray(indices, dtype=xp.int64, device=device(x)), axis=-1)

@@ -85,7 +85,7 @@ def fold(x: Float[Array, "*batch d"], *, t: Scalar, eps: Scalar = 0.0) -> Float[
 
 
 def _units(t, x):
-    """A unit in which neither t·x nor t + x overflows: |t|, but at least 1."""
+    """max(|t|, 1): if x is divided by this number first, neither t·x nor t + x overflows."""
     t = constant(number(t, x, "t"))
     size = namespace(x).abs(t)
     return namespace(x).where(size > 1, size, 1.0)

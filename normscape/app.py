@@ -183,7 +183,7 @@ def _discard_unwritable_output() -> None:
 
 
 def message(wrong: Exception) -> str:
-    """The line in which a failed command says why."""
+    """The error message of a failed command, as one line, from the exception `wrong` that it has raised."""
     if isinstance(wrong, OSError) and wrong.filename:  # its text would begin with an error number
         folder = Path(wrong.filename).absolute().parent
         missing = isinstance(wrong, FileNotFoundError) and not folder.is_dir()
