@@ -96,5 +96,8 @@ def triangles_before(
 
 
 def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
-    """A mask of the points that are hidden by at least one triangle. Arguments: as in `triangles_before`."""
+    """A mask (N,) of the points that are hidden by at least one triangle.
+
+    pixels, depth, corners, depths: the points and the triangles, as in `triangles_before`.
+    """
     return triangles_before(pixels, depth, corners, depths) > 0

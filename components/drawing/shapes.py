@@ -62,7 +62,10 @@ def _spread(n: int, step: int) -> np.ndarray:
 
 
 def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
-    """An SVG element: a square or a circle. fill: its attribute `fill`, after a space, or ""."""
+    """An SVG element: a circle of this radius around `at`, or a square of twice the radius.
+
+    at: the centre (x, y) in pixels. fill: the attribute `fill` of the element, after a space, or "".
+    """
     if square:
         side = f"{2 * radius:.0f}"
         return f'<path d="M{at[0] - radius:.0f} {at[1] - radius:.0f}h{side}v{side}h-{side}z"{fill}/>'
@@ -70,7 +73,7 @@ def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
 
 
 def path(flat: np.ndarray) -> str:
-    """Path data of a line through points (N, 2), with gaps at NaN.
+    """Path data of a line through the points `flat` (N, 2), in pixels, with gaps at NaN.
 
     If consecutive points round to the same pixel, only the first is used.
     """

@@ -340,12 +340,12 @@ def _last(color: Color) -> int:
 
 
 def _steps(values: np.ndarray, color: Color) -> np.ndarray:
-    """The positions of values on a colour scale: 0 at its first colour, 1 at its second, and so on."""
+    """The positions of values on the colour scale of `color`: 0 at its first colour, 1 at its second, …"""
     return _last(color) * (values - color.low) / (color.high - color.low)
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
-    """For each value, the index of the colour of the scale that is nearest to it."""
+    """For each value, the index of the colour nearest to it on the colour scale of `color`."""
     return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 

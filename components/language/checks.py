@@ -39,7 +39,10 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """The `Scope` for a mark or readout of a recipe. Its error messages begin with `where`."""
+    """The `Scope` for a mark or readout of a recipe. Its error messages begin with `where`.
+
+    dims: the dimension of the view, for a mark; 0 for a readout.
+    """
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
 

@@ -30,7 +30,10 @@ class Element:
 
 
 def element(tag: str, attributes: Mapping[str, Any], children: Any = None) -> Any:
-    """An `Element`. Its declared type is Any, so that type checkers accept it among Dash components."""
+    """An `Element` with this tag, these attributes and children.
+
+    Its declared type is Any, so that type checkers accept it among Dash components.
+    """
     return Element(tag, attributes, children)
 
 

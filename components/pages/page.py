@@ -268,7 +268,7 @@ def anchored(html: str) -> str:
 
 
 def _stop(number: int, stop: Stop) -> list[Any]:
-    """The content of the list item for a stop of the tour: a link to the stop, then its words.
+    """The content of the list item for stop number `number` of the tour: a link to the stop, then its words.
 
     The words (question, answers, text) are shown in print and if no scripts run; otherwise the player shows
     stops beside the figure.

@@ -222,7 +222,7 @@ def _menu(place: Place) -> list[Any]:
 
 
 def _links(place: Place, heading: str, pages: Mapping[str, str]) -> html.Section:
-    """A section of the menu with links. pages: the titles of the pages, by name."""
+    """A section of the menu: its heading, then links to pages. pages: the titles of the pages, by name."""
     links = [html.Li(html.A(title, href=place.page(name))) for name, title in pages.items()]
     return html.Section([html.P(heading), html.Ul(links)])
 

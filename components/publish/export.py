@@ -195,7 +195,10 @@ async def _drawn(
 
 @asynccontextmanager
 async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
-    """Open a figure in a browser, to take pictures of it: with its formula and legends, without controls."""
+    """Open the exported page of a figure in a browser, and yield it as a `Sheet`, to take pictures of it.
+
+    The figure has its formula and legends, and no controls. look: the size of the pictures.
+    """
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
         page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")

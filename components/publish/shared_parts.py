@@ -20,9 +20,10 @@ compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """A dict from JSON text to path, of all parts of a recipe with at least SHORTEST characters as JSON.
+    """A dict of all large parts of the recipe `value`: from their JSON text to their path in the recipe.
 
-    If several parts are equal, the path is that of the first.
+    Large are parts with at least SHORTEST characters as JSON. If several parts are equal, the path is that of
+    the first.
     """
     paths: dict[str, Path] = {}
     for text, path in _walk(value, ()):
@@ -59,9 +60,10 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
-    """A copy of a recipe in which parts that are in `default_parts` are replaced by references.
+    """A copy of the recipe `value`, in which parts that the default recipe has too become references.
 
-    If a part is replaced, the parts inside it are not considered.
+    default_parts: the result of `parts` for the default recipe. If a part is replaced, the parts inside it
+    are not considered.
     """
     if not (text := _long_json(value)):
         return value

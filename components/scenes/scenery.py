@@ -192,7 +192,11 @@ def globe(
 def followed(
     cloud: str, show: Rows, title: str = "", *, size: float = 11, trail: float = 4, **look: Any
 ) -> tuple[Mark, ...]:
-    """Marks of the followed (selected) point and of its trail. trail: width of the trail, 0 for none."""
+    """Marks of the followed (selected) point of a cloud and of its trail, for the display rows `show`.
+
+    title: the legend of the point. size: of the point. trail: the width of the trail, 0 for none. look:
+    further fields of the marks.
+    """
     shared = {"only": Followed(), **look}
     point = Points(cloud, "followed", show, title, size=size, **shared)
     return (Trail(cloud, "followed", show, size=trail, **shared), point) if trail else (point,)

@@ -92,7 +92,7 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The rows that decide which points are selected: one row for a `Highest` selection, otherwise ()."""
+    """The rows that decide which points the selection `only` contains: one for `Highest`, otherwise ()."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 
@@ -137,10 +137,10 @@ def layer(cloud: Cloud, before: int, basis: Array, params: Params) -> tuple[Arra
 
 
 def chosen(every: Array, only: Only, cloud: str, at: Moment) -> Array:
-    """The entries of `every` that belong to selected points. every: an array with one entry for each point.
+    """The entries of the array `every` that belong to the points of the selection `only`.
 
-    If the number of selected points can change, the result keeps the size of `every`, and the entries of the
-    other points are NaN.
+    every: has one entry for each point of the cloud. If the number of selected points can change, the result
+    keeps the size of `every`, and the entries of the other points are NaN.
     """
     shown = indices(only, cloud, at)
     if not isinstance(only, PropertySelection):

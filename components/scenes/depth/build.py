@@ -215,9 +215,11 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """Row that reads the median size of the stream after the current block, at the slider's branch size.
+    """Row that reads the median size of the stream after the current block, for the slider `gain`.
 
-    Between rows of the table, the logarithm of this size is interpolated linearly.
+    It applies to a point that is the unit vector of this block. found: the rows of the table. kind: the norm.
+    count: the number of blocks. Between the gains of the table, the logarithm of the size is interpolated
+    linearly.
     """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])

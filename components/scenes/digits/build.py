@@ -89,9 +89,10 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
 
 
 def accuracies(found: Rows, last: int) -> dict[str, np.ndarray]:
-    """Test accuracies (depths, random starts) by the name of the function between the layers.
+    """Test accuracies (depths, random starts), by the name of the function between the layers.
 
-    Only networks with `last` neurons in their last hidden layer count.
+    found: the rows of the table of trainings. Only networks with `last` neurons in their last hidden layer
+    count.
     """
     lists: dict[str, list[list[float]]] = {}
     for row in found:

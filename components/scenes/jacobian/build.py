@@ -225,7 +225,10 @@ def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
 
 
 def factor_color(d: int, centred: bool) -> Color:
-    """The colour scale of log₁₀ of 1/√(σ² + ε); for RMSNorm, mean square instead of σ²."""
+    """The colour scale of log₁₀ of the largest singular value of the norm's Jacobian.
+
+    For LayerNorm (`centred`) this value is 1/√(σ² + ε). For RMSNorm the mean square takes the place of σ².
+    """
     square = "σ²" if centred else "RMS²"
     title = f"log₁₀ of 1/√({square} + ε)"
     return Color("sequential", -COLOR_DECADES, COLOR_DECADES, of=Row((*[0.0] * d, 1.0), stage=0), title=title)

@@ -31,7 +31,10 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 
 
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
-    """The recipe of the reader's own training, or else of the first seed of the stored training."""
+    """The recipe of the reader's own training, or else of the first seed of the stored training.
+
+    film: this training. found: the rows of the table on all trainings, for the table beside the figure.
+    """
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)
     shown = assembled(film, seed, flat_sheet(film, seed), field(film, seed), choices["curve"])

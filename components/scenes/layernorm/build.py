@@ -179,7 +179,10 @@ def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach:
 
 
 def arrival_stage(centered: bool) -> int:
-    """The stage at which the points reach the unit sphere."""
+    """The stage at which the points reach the unit sphere: 2 if they are centred first, otherwise 1.
+
+    centered: True for LayerNorm, False for RMSNorm.
+    """
     return 2 if centered else 1
 
 
@@ -203,10 +206,11 @@ def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
 
 
 def circle(d: int, centered: bool, surface: Steps) -> Part:
-    """The circle on which the points land.
+    """Cloud and mark of the circle on which the points land, for d = 2, or for LayerNorm with d = 3.
 
-    For LayerNorm with d = 2 they land only where U meets it, and it does not follow γ and β. surface: steps
-    for points of the unit sphere, which rest until the data points arrive there.
+    For LayerNorm with d = 2, points land only where the line U meets the circle, so γ and β do not deform it.
+    Otherwise they deform it to an ellipse. centered: True for LayerNorm. surface: steps for points of the
+    unit sphere, which rest until the data points arrive there.
     """
     show, arrival = rows(display(d)), arrival_stage(centered)
     fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
@@ -236,12 +240,18 @@ def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
 
 
 def to_radius(surface: Steps, centered: bool) -> Steps:
-    """The first of the steps `surface`, up to the one that brings points to the radius √d."""
+    """The first of the steps `surface`, up to the step that brings points to the radius √d.
+
+    centered: True for LayerNorm, False for RMSNorm.
+    """
     return surface[: arrival_stage(centered) + 1]
 
 
 def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
-    """The semi-axes of the ellipsoid, shown from the stage at which γ makes it. surface: as in `circle`."""
+    """Cloud and mark of the ellipsoid's semi-axes, shown from the stage at which γ makes it.
+
+    centered, surface: as in `circle`.
+    """
     arrival = arrival_stage(centered)
     frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])
     fade = [*[0.0] * (arrival + 2), *[1.0] * (len(surface) - arrival - 1)]

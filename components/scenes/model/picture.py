@@ -103,7 +103,7 @@ def lengths(norm: Reduced) -> Array:
 
 
 def median_length(norm: Reduced, row: analysis.TableRow) -> float:
-    """The median length of all vectors that the norm received.
+    """The median length of all vectors that the norm received, from its `row` of statistics.
 
     For a norm with several groups, of which only the first is drawn, it is divided by √(number of groups).
     """
@@ -111,7 +111,10 @@ def median_length(norm: Reduced, row: analysis.TableRow) -> float:
 
 
 def massive(norm: Reduced, row: analysis.TableRow) -> Array:
-    """For each vector of the norm, whether it is massive: longer than MASSIVE_LENGTH_RATIO median lengths."""
+    """For each vector of the norm, whether it is massive: longer than MASSIVE_LENGTH_RATIO median lengths.
+
+    row: the norm's row of statistics, which has the median length.
+    """
     return lengths(norm) > MASSIVE_LENGTH_RATIO * median_length(norm, row)
 
 
@@ -149,7 +152,11 @@ def numbers(norm: Reduced) -> Cloud:
 
 
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
-    """A name for each vector: its token, if that is known, and its position in the sequence, from 0."""
+    """A name for each vector of the norm, such as "'The' at position 0"; without its token, "position 0".
+
+    words: the text of each token, by the token's id; a token that it lacks is left out. Positions in the
+    sequence count from 0.
+    """
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
     return [f"{escaped(repr(words[t]))} at position {p}" if t in words else f"position {p}" for t, p in pairs]
 
@@ -225,7 +232,11 @@ def vectors(norm: Reduced, first: Digest, row: analysis.TableRow, colour: str) -
 
 
 def token_classes(norm: Reduced, first: Digest) -> list[str]:
-    """The class of each vector's token: one of TOKEN_CLASSES."""
+    """The class of the token of each vector of the norm, one of TOKEN_CLASSES.
+
+    They are: the first token of a text, a special token, punctuation (no letters or digits), any other.
+    first: the recording, which has the texts of the tokens and the ids of special ones.
+    """
     start, special, punctuation, other = TOKEN_CLASSES
     found = []
     for token, position in zip(norm.token.tolist(), norm.position.tolist(), strict=True):

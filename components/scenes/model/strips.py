@@ -145,7 +145,11 @@ class Run:
 
 
 def massive_runs(rows: Sequence[TableRow]) -> list[Run]:
-    """The runs of neighbouring norms with massive vectors, split where the top dimension changes."""
+    """The runs of neighbouring norms with massive vectors, split where the top dimension changes.
+
+    rows: the table of statistics, with a row for each norm in order. Returns [] if no norm has massive
+    vectors.
+    """
     found, start = [], 0
     kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
     for kind, some in groupby(kinds):
@@ -402,7 +406,10 @@ def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
 
 
 def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
-    """The vertical coordinates of the values in the column `name`, drawn in strip s; None counts as 0."""
+    """The vertical coordinates, in strip s, of the values in the column `name` of the rows `each`.
+
+    ends: the ends of the strip's scale. A value None counts as 0.
+    """
     values = np.array([row[name] or 0.0 for row in each], dtype=float)
     return HEIGHT * scaled(values, strip, ends) + bottom(s)
 
@@ -422,7 +429,10 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A number as text, with three digits or whole, such as 97.3 %, 0.0011 or 3·10⁻⁴; "–" for None."""
+    """A value as text, with three digits or as a whole number, such as 0.0011, 3·10⁻⁴ or 97.3 %.
+
+    percent: whether to multiply it by 100 and add " %". None becomes "–".
+    """
     if value is None:
         return "–"
     shown = 100 * value if percent else value

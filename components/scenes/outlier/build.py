@@ -101,7 +101,7 @@ def normalising(d: int, centred: bool) -> tuple[Step, ...]:
 
 
 def largest(d: int, centred: bool) -> float:
-    """The largest value that a coordinate of an output can have."""
+    """The supremum of a coordinate of an output: √d for RMSNorm, √(d − 1) for LayerNorm (`centred`)."""
     return float(np.sqrt(d - 1 if centred else d))
 
 
@@ -116,7 +116,10 @@ def rounding(d: int, centred: bool) -> Step:
 
 
 def limit(d: int, centred: bool) -> np.ndarray:
-    """The limit of all outputs as the outlier grows: e₁ after normalisation."""
+    """The limit (d,) of all outputs as the outlier grows: the norm applied to the unit vector e₁.
+
+    centred: True for LayerNorm, False for RMSNorm.
+    """
     return Pipeline(normalising(d, centred)).stages(np.eye(d)[:1], {})[-1][0]
 
 

@@ -158,7 +158,10 @@ def centres(d: int) -> dict[str, np.ndarray]:
 
 
 def moved(d: int, kind: str) -> Rows:
-    """Display coordinates of a placement's tokens: their direction, moved to the placement's centre."""
+    """Display coordinates of the tokens of a placement: a token's direction plus the placement's centre.
+
+    The centre is that of the circle or sphere on which they are drawn. kind: the placement of the norm.
+    """
     own = zip(rows(np.eye(d, 2 * d)), centres(d)[kind].tolist(), strict=True)
     return tuple(replace(row, offset=at) for row, at in own)
 

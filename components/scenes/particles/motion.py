@@ -178,7 +178,10 @@ def token_number(d: int, which: int, stage: int | None = None) -> Row:
 
 
 def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
-    """y ↦ what attention adds to a token, divided by the token's length ‖y‖."""
+    """Pipeline y ↦ a/‖y‖, where `a` is what attention adds to a token with the state y.
+
+    update: the pipeline y ↦ a. With post-LN and nGPT it is returned unchanged, because ‖y‖ is 1.
+    """
     if placement not in LENGTHENING:
         return update
     length: tuple[Step, ...] = (

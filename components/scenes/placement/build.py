@@ -217,14 +217,20 @@ def path_line(name: str, points: Array) -> Part:
 
 
 def path_so_far(role: str, points: Array) -> Part:
-    """The path of the token, through `points`, up to the slider's block."""
+    """Cloud and mark of the token's path up to the slider's block, a line through `points`.
+
+    role: the colour role of the line.
+    """
     stops, place = np.arange(BLOCKS * FINE + 1.0) / FINE, row_at_block(points, 0, FINE).steps
     look: Look = {"parameter": "block", "stops": stops, "size": 7}
     return draw("now", Way, role, SHOW, np.ones((1, 1)), place=place, steps=(NORM,), **look)
 
 
 def points_after_blocks(role: str, points: Array, gradient: Sequence[float] | None) -> Part:
-    """The token at its start and after each block. If `gradient` is given, it colours these points."""
+    """Cloud and mark of the token at its start and after each block. role: their colour.
+
+    If `gradient` is given, it colours these points instead: the size of the gradient at each of them.
+    """
     look: Look = {"size": 4}
     if gradient is not None:
         color = Color("weight", *GRADIENT_COLOR, np.log10(gradient), title="log₁₀ of the gradient")

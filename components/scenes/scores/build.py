@@ -104,9 +104,11 @@ def sphere(key: Points, *more: Part) -> tuple[Clouds, View]:
 def law(
     name: str, role: str, grid: np.ndarray, laws: Laws, height: float, title: str, **look: Any
 ) -> list[Part]:
-    """Curves of probability densities at the values `grid`, multiplied by `height` to match a histogram.
+    """Clouds and marks of curves of probability densities at the values `grid`, one for each stage.
 
-    `laws` has the density of each stage, which is drawn only at that stage; None stands for no curve.
+    name: the beginning of the clouds' names. role: the colour. laws: the density of each stage, which is
+    drawn only at that stage; None for no curve. The densities are multiplied by `height`, to match a
+    histogram. look: further fields of the marks.
     """
     known = [(k, each) for k, each in enumerate(laws) if each]
     return [

@@ -303,7 +303,8 @@ def arrows(d: int, show: Rows) -> list[Part]:
 def above(d: int, score: Row, reach: float) -> View:
     """The small view of the first two coordinates, in which the query can be dragged.
 
-    Its axes go from −`reach` to `reach`, and become longer if sliders move points out of this range.
+    score: the row that computes the scores of keys. The axes of the view go from −`reach` to `reach`, and
+    become longer if sliders move points out of this range.
     """
     show = rows(np.eye(2, d))
     layers = (

@@ -207,6 +207,9 @@ def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
 
 
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
-    """The mean cost of a `kind` of shuffle at a `place`, as "mean ± standard deviation" over the models."""
+    """The cost of a `kind` of shuffle at a `place`, as text "mean ± standard deviation" over the models.
+
+    rows: those of the models in the table. measure: the cost, a key of MEASURES.
+    """
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

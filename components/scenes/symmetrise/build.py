@@ -189,7 +189,7 @@ def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
 
 
 def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
-    """The row of the table for blocks with these numbers of heads and iterations.
+    """The row of the table `found` for blocks with these numbers of heads and iterations.
 
     It is that of the arm "ring": blocks with messages, whose weights are the same in every iteration.
     """

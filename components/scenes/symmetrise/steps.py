@@ -26,7 +26,10 @@ RADIUS = sqrt(D)  # of LayerNorm's sphere
 
 
 def width(block: Symmetriser) -> int:
-    """Number of a point's coordinates without its position and error: x, messages, and minus the target."""
+    """The number of coordinates of a point of this block, without its position and its error.
+
+    They are the vector x, the messages, and minus the target.
+    """
     return 2 * D + block.heads * block.messages
 
 
@@ -78,7 +81,10 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """Cloud of LayerNorm's exact result for each vector of `x`, at its position in the picture."""
+    """Cloud of LayerNorm's exact result for each vector of x (n, D), at its position in the picture.
+
+    block: the trained block, on which the number of coordinates of a point depends.
+    """
     rest = Affine(np.eye(width(block), D))
     return Cloud(
         "ideal", x, place=along(Affine(centering_matrix(D)), Normalize(RADIUS), rest, picture(block))
@@ -167,7 +173,7 @@ def iteration(trained: Trained, weights: tuple[Cloud, Cloud]) -> Step:
 
 
 def picture(block: Symmetriser) -> Step:
-    """v ↦ (v, the position of its vector x in the picture, the error of x).
+    """Step v ↦ (v, the position of its vector x in the picture, the error of x), for points of this block.
 
     The error is the distance of x from LayerNorm's result, divided by the sphere's radius.
     """

@@ -103,17 +103,18 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 
 
 def percent(found: Found, arm: str) -> float:
-    """The percentage of the keys in a cell that are unselectable, averaged over sets of keys.
+    """The percentage of keys in a cell that no query selects, averaged over random sets of keys.
 
-    arm: how the keys are treated before the count, one of ARMS, or "scaled" (only normalised, not centred).
+    found: the row of the table about this cell. arm: how the keys are treated before the count, one of ARMS,
+    or "scaled" (only normalised, not centred).
     """
     return 100 * found[arm][0]
 
 
 def error(cell: Found, arm: str) -> float:
-    """The standard error, in percent, of the mean that `percent` returns for this cell.
+    """The standard error of the percentage that `percent` returns, with the same arguments, in per cent.
 
-    The mean is over random sets of keys. The cell must have more than one set.
+    The cell must have more than one set of keys.
     """
     return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
@@ -141,7 +142,10 @@ def cloud(counted: Sequence[Found]) -> Cloud:
 
 
 def reading(found: Found) -> str:
-    """The hover text of a cell."""
+    """The hover text of a cell, in HTML: n, d, and the percentages of unselectable keys in each way of ARMS.
+
+    found: the row of the table about this cell. The exact percentage of random keys is added.
+    """
     n, d = found["n"], found["d"]
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
     exact = f"{100 * unselectable_share(n, d):.1f}"
@@ -201,7 +205,7 @@ def names() -> list[Part]:
 
 
 def named(name: str, values: Sequence[int]) -> list[str]:
-    """Numbers as text, with the name only at the first: "n = 5", "10", "20"."""
+    """Numbers as text, with the name only at the first: "n = 5", "10", "20" for "n" and (5, 10, 20)."""
     return [f"{name} = {value}" if k == 0 else str(value) for k, value in enumerate(values)]
 
 
