@@ -268,7 +268,7 @@ def lines(slug: str) -> int:
 
 
 def loads(browser: Browser, base: str) -> None:
-    """Print the table of first loads, for each page."""
+    """Print the table of first loads: a row for each page of the server with the URL `base`."""
     print("\n| first load | requests | kB | first paint, ms |\n| --- | --- | --- | --- |")
     for path in ("/", *(f"/{slug}" for slug in scenes())):
         count, size, paint = first_load(browser, base, path)

@@ -100,7 +100,7 @@ class Viewer:
             self.hall.wrong.append(f"{path}: {status}")
 
     async def _asked(self, path: str, body: str) -> int:
-        """Send a request, read the whole response, and return its status.
+        """Send a request, a POST if there is a `body`, read the whole response, and return its status.
 
         Raises LookupError for a response without a Content-Length.
         """
@@ -301,7 +301,7 @@ def processor(server: Server) -> float:
 
 
 def percentiles(took: list[float]) -> str:
-    """The 50th, 95th and 99th percentile of times in seconds, as text in ms: "12 / 34 / 56"."""
+    """The 50th, 95th and 99th percentile of the times `took` (seconds), as text in ms: "12 / 34 / 56"."""
     cuts = statistics.quantiles(took, n=100, method="inclusive")
     return " / ".join(f"{1000 * cuts[p - 1]:,.0f}" for p in (50, 95, 99))
 

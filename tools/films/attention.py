@@ -106,5 +106,5 @@ def numbers(examples: list[Heads], head: int, *, causal: bool) -> dict[str, floa
 
 
 def correlation(a: Array, b: Array) -> float:
-    """Pearson's correlation coefficient."""
+    """Pearson's correlation coefficient of two arrays of equally many numbers."""
     return float(np.corrcoef(a, b)[0, 1])

@@ -21,7 +21,10 @@ WIDE_LAYER, NARROW_LAYER = 32, 3  # widths of the digits' hidden layers; a narro
 
 
 def spiral_film(turns: float, depth: int, **options: Any) -> Film:
-    """The film of networks of width 3 trained on a spiral. options: those of `train`."""
+    """Train networks of width 3 on a spiral with this number of turns; returns their film.
+
+    depth: the number of hidden layers. options: those of `train`.
+    """
     return trained(Network(2, 3, depth, 1), spiral(200, turns=turns, noise=0, seed=0), **options)
 
 
@@ -68,7 +71,10 @@ def starts() -> None:
 
 
 def digit_network(middle: str, depth: int, last: int) -> Network:
-    """A network for digits. last: the width of the last hidden layer; the others have WIDE_LAYER."""
+    """A network for digits, with the function `middle` between its layers, and `depth` hidden layers.
+
+    last: the width of the last hidden layer; the others have WIDE_LAYER.
+    """
     return Network(64, WIDE_LAYER, depth, 10, middle, widths=(*[WIDE_LAYER] * (depth - 1), last))
 
 

@@ -76,7 +76,10 @@ def imitated(block: Symmetriser, iterations: int, kind: str = "gaussian") -> dic
 def mean_errors(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray
 ) -> list[float]:
-    """The error of each trained block after `iterations`, averaged over the vectors x (N, d)."""
+    """For each trained block, its error after `iterations`, averaged over the vectors x (N, d).
+
+    parts: the parameters of the S blocks, by name. Returns a list of S numbers, rounded.
+    """
     return rounded_means(errors(x, iterates(block, parts, x, iterations)[-1]))
 
 
@@ -173,7 +176,7 @@ def block_columns(
 
 
 def median_error(block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray) -> float:
-    """The median of `mean_errors` over the blocks."""
+    """The median over blocks of their mean errors. The arguments are those of `mean_errors`."""
     return round(float(np.median(mean_errors(block, parts, iterations, x))), 5)
 
 
