@@ -51,7 +51,7 @@ def pytest_collection_finish():
 
 
 def concerns(item, slug):
-    """Whether a test belongs to the scene with this slug.
+    """Whether the test `item` (of pytest) belongs to the scene with this slug.
 
     It does if it has the scene or its slug as a parameter, is in the scene's test module, or is marked
     `all_scenes`.

@@ -84,7 +84,10 @@ def parts_of(slug):
 
 @st.composite
 def addresses(draw, rule):
-    """A path that fits a routing rule, with slugs, file names or any text as variables, and a query."""
+    """A strategy for addresses: a path that fits a routing rule, and a query.
+
+    The variables of the path are slugs, file names or any text.
+    """
     slug = draw(SLUGS)
     path = rule.rule
     for _ in rule.arguments:
@@ -94,9 +97,10 @@ def addresses(draw, rule):
 
 
 def answer(method, path, **body):
-    """The answer to a request, which is sent by a new client with its whole budget.
+    """Send a request with this method to a path, as a new client with its whole budget; returns the response.
 
-    Fails if the answer takes SLOWEST seconds of CPU time or more, or has a status from 500, except 501.
+    body: further arguments of the request, such as `data`. Fails if the answer takes SLOWEST seconds of CPU
+    time or more, or has a status from 500, except 501.
     """
     client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
     body["environ_overrides"] = {"REMOTE_ADDR": address}

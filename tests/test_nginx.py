@@ -208,9 +208,10 @@ FORMS = [("*/*", "application/json"), ("text/html,*/*;q=0.8", "text/plain")]  # 
 
 
 def failure(base, accept, body_bytes=0):
-    """The status, error message and headers of nginx's own answer to a POST request.
+    """Send a POST request to `base` to which nginx itself answers; returns status, message and headers.
 
-    The request's header announces a body of `body_bytes` bytes, which is not sent.
+    accept: the header Accept, which decides whether the message is in text or JSON. The request announces a
+    body of `body_bytes` bytes, which is not sent.
     """
     line = http.client.HTTPConnection(urlsplit(base).netloc)
     line.putrequest("POST", "/x")

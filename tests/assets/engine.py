@@ -57,7 +57,10 @@ class Node:
         self.process.communicate(timeout=PATIENCE)
 
     def ask(self, call, **arguments):
-        """The answer of the entry `call` of `answers`; an error there becomes an AssertionError."""
+        """Call an entry of `answers` (in engine_runner.mjs) with these arguments, and return its result.
+
+        If it throws an error, raises AssertionError.
+        """
         self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
         self.process.stdin.flush()
         reply = json.loads(self.process.stdout.readline())

@@ -75,7 +75,7 @@ def test_the_browser_reads_every_number_of_half_precision(node):
 
 @st.composite
 def entries(draw, shape, rng, *, positive=False):
-    """Entries of this shape that are constant, affine in parameters, on a track, or all of these.
+    """A strategy for entries of this shape: constant, affine in parameters, on a track, or all of these.
 
     If `positive`, none of their numbers is negative, as for a radius or ε.
     """
@@ -94,9 +94,9 @@ def entries(draw, shape, rng, *, positive=False):
 
 @st.composite
 def steps(draw, d, rng, *, most, before=()):
-    """Up to `most` steps for points with d coordinates, and the number of coordinates of the result.
+    """A strategy for up to `most` steps for points with d coordinates, and the width of their result.
 
-    The steps may use the clouds in `before` as matrices.
+    The width is the number of coordinates. The steps may use the clouds in `before` as matrices.
     """
     found = []
     kinds = ["affine", "normalize", "pointwise", "softmax", "of", "branches"][: 6 if most > 1 else 5]
@@ -142,14 +142,14 @@ def views_of(cloud):
 
 @st.composite
 def groupings(draw, d):
-    """Disjoint groups of coordinates; a coordinate may be in none."""
+    """A strategy for disjoint groups of the coordinates 0 … d − 1; a coordinate may be in none."""
     order, cuts = draw(st.permutations(range(d))), sorted(draw(st.sets(st.integers(1, d), min_size=1)))
     return tuple(tuple(order[a:b]) for a, b in zip([0, *cuts[:-1]], cuts, strict=True))
 
 
 @st.composite
 def clouds(draw, name, before=(), *, least=1):
-    """A cloud of `least` to 5 points, whose coordinates float32 represents exactly.
+    """A strategy for a cloud of `least` to 5 points, whose coordinates float32 represents exactly.
 
     Its first point may be zero, or have equal coordinates. Its steps may use the clouds in `before` as
     matrices.
@@ -172,7 +172,7 @@ def recipe_of(*found):
 
 @st.composite
 def cases(draw):
-    """A recipe, values of its parameters, and a progress.
+    """A strategy for a recipe, values of its parameters, and a progress.
 
     The values may be at, between and outside those for which the recipe's tracks have arrays.
     """

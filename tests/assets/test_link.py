@@ -237,7 +237,7 @@ def cameras():
 
 @st.composite
 def states(draw, scene):
-    """Any state of a scene that a page can reach."""
+    """A strategy for states of a scene that a page can reach."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     ours = {"text": draw(st.text(max_size=5)), "heads": draw(st.sampled_from(["", "a", "b", "a,b"]))}

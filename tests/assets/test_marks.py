@@ -158,7 +158,10 @@ def fields_of(kind, n, widths):
 
 @st.composite
 def clouds_for(draw, kind):
-    """A cloud for a kind of mark, parameters, and a progress, which may be beyond its last stage."""
+    """A strategy for a cloud that a kind of mark accepts, values of parameters, and a progress.
+
+    The progress may be beyond the cloud's last stage.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     bent = Affine(np.diag([1.0, -2, 0.5]))
     if kind in (Disc, Rim):  # the values of an affine function at the origin and at the unit vectors
@@ -210,7 +213,10 @@ def assume_clear_winner(mark, at, off):
 
 
 def near(mark, cloud, got, want, off):
-    """Assert that the points of a mark agree, if points of the cloud may differ by `off`."""
+    """Assert that the points `got` (by the browser) and `want` (by Python) of a mark agree.
+
+    off: a bound of the error of the cloud's points.
+    """
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off * weights + ONE_ROUNDING)

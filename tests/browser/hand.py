@@ -55,7 +55,11 @@ def until(page, condition):
 
 
 def player(page, code, value=None):
-    """The value of a JavaScript expression of the player `p` (and of `value`). A promise is awaited."""
+    """The value of the JavaScript expression `code`, in which `p` is the page's player.
+
+    value: an argument, which the expression can use under this name. If the value of the expression is a
+    promise, it is awaited.
+    """
     return page.evaluate(f"async (value) => {{ const p = normscape.players[0]; return {code}; }}", value)
 
 
@@ -119,7 +123,7 @@ def fetching(page, code):
 
 
 def middle(page, selector):
-    """The pixel (x, y) at the centre of the first element that matches."""
+    """The centre (x, y), in pixels of the page, of the first element that matches a CSS selector."""
     box = page.locator(selector).first.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -231,7 +235,10 @@ def pixels_drawn(page):
 
 
 def shot(page, what, style="", width=0):
-    """The pixels of an element (a locator), with extra CSS; scaled to `width` as in `pixels`."""
+    """The pixels of an element, (height, width, 3), from a screenshot. what: the element, as a locator.
+
+    style: CSS that is added for the screenshot. width: as in `pixels`.
+    """
     with painted(page):
         return pixels(what.screenshot(style=style), width)
 

@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def lives(page, words="LayerNorm folds the circle"):
-    """Check that the frame with this title shows the exported state, and that its figure can move."""
+    """Check that the iframe with the title `words` shows the exported state, and that its figure can move."""
     frame = page.locator(f"iframe[title='{words}']").element_handle().content_frame()
     until(frame, "p.ready")
     assert frame.evaluate("() => normscape.players[0].params.t") == 1.5

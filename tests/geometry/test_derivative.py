@@ -42,7 +42,10 @@ STEPS = {
 
 
 def jvp(pipeline, x, v, params):
-    """f(x) and J(x)·v side by side, as `Derivative` returns them, by PyTorch's automatic differentiation."""
+    """f(x) and J(x)·v side by side, for the pipeline f, by PyTorch's automatic differentiation.
+
+    `Derivative` returns them in the same form.
+    """
     out = torch.autograd.functional.jvp(
         lambda at: pipeline.stages(at, params)[-1], torch.tensor(x), torch.tensor(v)
     )

@@ -17,7 +17,10 @@ def close(got, want):
 
 
 def level(points, lengths, directions):
-    """The quadratic form of an ellipsoid at each point: below 1 inside, 1 on the surface."""
+    """For each point, Σ (⟨point, direction⟩/length)² over the semi-axes of an ellipsoid.
+
+    It is below 1 inside the ellipsoid, and 1 on its surface. lengths, directions: of the semi-axes.
+    """
     return np.sum((points @ np.asarray(directions).T / np.asarray(lengths)) ** 2, axis=-1)
 
 

@@ -219,7 +219,10 @@ UNITS = 2  # in the last place of the largest number of a vector; torch.nn.funct
 
 
 def exact(x, *, eps=1e-5, centred=True):
-    """LayerNorm or RMSNorm of x in extended precision: 64 bits of mantissa, numbers up to 1e4932."""
+    """LayerNorm (or RMSNorm, if not `centred`) of x in extended precision.
+
+    Extended precision has 64 bits of mantissa, and numbers up to 1e4932.
+    """
     x = np.asarray(x.double()).astype(np.longdouble)
     for _ in range(2 * centred):
         x = x - x.mean(-1, keepdims=True)
@@ -227,7 +230,10 @@ def exact(x, *, eps=1e-5, centred=True):
 
 
 def off(got, want):
-    """The largest error of `got` in machine epsilons, relative to each vector's maximum (at least 1)."""
+    """The largest error of `got` in machine epsilons: of |got − want|, divided by each vector's maximum.
+
+    The maximum is that of |want|, and at least 1.
+    """
     unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
     return np.max(np.abs(np.asarray(got.double()) - want) / unit)
 

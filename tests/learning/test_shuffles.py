@@ -59,9 +59,9 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 
 
 def branch(weights, layer, place, permutation):
-    """The output of a layer's attention with the activations at a place permuted, by PyTorch's functions.
+    """The output of attention in a layer, by PyTorch's functions, with the axes of one activation permuted.
 
-    place: a key of PLACES.
+    place: which activation, a key of PLACES. permutation: axis i gets the values of axis permutation[i].
     """
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
     keys = torch.from_numpy(forward(SHAPE, weights, TOKENS).blocks[layer].keys)
@@ -131,7 +131,10 @@ def test_harm_is_that_of_the_whole_model():
 
 
 def renumbered(weights, permutation):
-    """The model with the axes of its stream renumbered throughout."""
+    """The weights of the same model with the axes of its residual stream in another order.
+
+    Axis i of the stream is axis permutation[i] of the original.
+    """
     found = {}
     for name, w in weights.items():
         reads = name.endswith(("c_attn.weight", "c_fc.weight"))

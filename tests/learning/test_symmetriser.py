@@ -40,7 +40,10 @@ def some(shape, seed=0):
 
 
 def by_hand(shape, parts, x, iterations):
-    """Apply a symmetriser to one vector by its formula, head by head."""
+    """Apply a symmetriser to one vector x (d,) by its formula, head by head, and return the result.
+
+    parts: its parameters by name. iterations: how often it is applied.
+    """
     H, p, own = shape.heads, shape.own, 1 if not shape.adds else shape.own
     x, said = x.copy(), np.zeros((H, shape.messages))
     for k in range(iterations):

@@ -32,5 +32,8 @@ def covered(count):
 
 
 def folded(count, times):
-    """Of the covered directions, the share that is covered exactly `times` times."""
+    """Of the directions that a sheet covers, the share that it covers exactly `times` times.
+
+    count: the result of `layers`.
+    """
     return (count == times).sum() / (count > 0).sum()

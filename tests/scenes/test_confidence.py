@@ -24,7 +24,10 @@ def gains(params):
 
 
 def probabilities(y, params):
-    """The classes' probabilities at points y (n, 3), computed in a different way than in the recipe."""
+    """The probabilities of the classes at points y (n, 3), by SciPy's softmax: (n, classes).
+
+    params: values of the sliders. The recipe computes the same by steps.
+    """
     return softmax(params["w"] * (y * gains(params)) @ CLASSES.T, axis=1)
 
 

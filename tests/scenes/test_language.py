@@ -41,7 +41,10 @@ def keys(**choices):
 
 @cache
 def lost(sentence="film", layer=1, model="language", stage=0):
-    """The indices of the keys that no query can select."""
+    """The indices of the keys that no query can select, as a list.
+
+    sentence, layer, model: choices of the scene. stage: the stage at which the keys are taken.
+    """
     every = keys(sentence=sentence, layer=layer, model=model)[stage]
     return np.flatnonzero(~selectable(every)).tolist()
 

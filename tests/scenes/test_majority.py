@@ -52,7 +52,10 @@ def angle(norm, rate):
 
 
 def steps_to(norm, rate, share):
-    """Median over seeds of the first step with `share` % accuracy or more; a seed without one counts as ∞."""
+    """The median over seeds of the first step with an accuracy of at least `share` %.
+
+    norm, rate: the setting of the training in the table. A seed that never reaches this accuracy counts as ∞.
+    """
     return median(np.inf if step is None else step for step in TABLE[norm, rate][f"to_{share}"])
 
 

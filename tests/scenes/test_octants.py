@@ -25,7 +25,10 @@ LABELS = FILM.data.labels
 
 
 def right(x, labels, directions):
-    """For each direction, the share of points that the best plane orthogonal to it classifies correctly."""
+    """For each direction, the share of points that the best plane orthogonal to it classifies correctly.
+
+    x: the points (N, 3). labels: their classes, 0 or 1. Either class may be on either side of the plane.
+    """
     sign = np.where(labels == 1, 1, -1)
     order = np.argsort(x @ directions.T, axis=0)
     below = np.cumsum(sign[order], axis=0)
@@ -33,7 +36,10 @@ def right(x, labels, directions):
 
 
 def best_plane(x, labels):
-    """The share that the best plane classifies correctly, by a local search; `exhaustive` finds the same."""
+    """The share of the points x that the best of all planes classifies correctly, found by a local search.
+
+    labels: the class of each point, 0 or 1. `exhaustive` finds the same share.
+    """
     rng = np.random.default_rng(0)
     tried = rng.normal(size=(6000, 3))
     for width in (0.1, 0.03, 0.01, 0.003):

@@ -171,7 +171,11 @@ def test_a_token_is_put_elsewhere_on_its_way(d, placement):
 
 @cache
 def error(beta=9.0, values=0, scores=0):
-    """The largest distance between a token's position in the figure and by SciPy, over the curves' times."""
+    """The largest distance between a token's position in the figure and its position by SciPy.
+
+    It is taken over all tokens and the times at STOPS. beta, values, scores: values of the sliders, as in
+    `scipy`.
+    """
     recipe = recipe_of(SCENE)
     path = scipy(recipe.cloud("tokens").points, beta, 100, values, scores)
     params = recipe.defaults | {"beta": beta, "values": values, "scores": scores}
@@ -266,9 +270,10 @@ def halved(path):
 
 
 def ratios(beta, expected):
-    """Assert how long half of the clusters take to merge, relative to post-LN, for other placements.
+    """Assert the times until half of the clusters have merged, for several placements, relative to post-LN.
 
-    expected: for each placement, the median, smallest and largest ratio over the draws, in words.
+    The tokens are 32 on the circle. beta: the factor of attention's scores. expected: for each placement, the
+    median, smallest and largest ratio over the draws, in words.
     """
     unit = halved(draws(2, 32, beta))
     for placement, numbers in expected.items():

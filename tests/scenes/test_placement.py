@@ -40,7 +40,11 @@ def values(name, kind, *choices):
 
 
 def reference(kind, own, x, qk_norm):
-    """The tokens after one block, computed with PyTorch's functions for norms and attention."""
+    """The tokens after one block, with norms and attention computed by PyTorch's functions.
+
+    kind: the placement of the norm. own: the weight matrices by name. x: the tokens (…, T, d). qk_norm:
+    whether queries and keys are normalised.
+    """
 
     def unit(y):
         return functional.rms_norm(y, y.shape[-1:], eps=0.0)
@@ -118,7 +122,10 @@ def angles_between(a, b):
 
 
 def keeps_the_angles(x, azimuth):
-    """Assert that `directions` draws a path x (K, d) with its angles to the start and between its places."""
+    """Assert that the path in space that `directions` draws has the angles of the path x (K, d).
+
+    These are the angle of each vector to the first, and to the next. azimuth: as in `directions`.
+    """
     start, turn = angles_between(x, x[:1]), angles_between(x[:-1], x[1:])
     drawn_path = directions(start, turn, azimuth)
     np.testing.assert_allclose(np.linalg.norm(drawn_path, axis=1), 1)

@@ -109,9 +109,10 @@ def pythagoras():
 
 
 def lengths(rate, decay, steps, draw):
-    """The length of w after each step, from 1, if the gradient is noise alone.
+    """The length of w after each step of gradient descent, (steps,), if the gradient is noise alone.
 
-    draw: a function of the number of steps; it returns for each step the size of the gradient at ‖w‖ = 1.
+    It begins at 1, and the gradient is orthogonal to w. rate, decay: the learning rate and the weight decay.
+    draw: a function of the number of steps; it returns for each step the length of the gradient at ‖w‖ = 1.
     """
     length, found = 1.0, []
     for size in draw(steps):

@@ -80,7 +80,7 @@ def own(x):
 
 
 def angles(y):
-    """The angles to 𝟏, in degrees."""
+    """The angles in degrees between points y (n, 3) and the direction 𝟏."""
     return np.degrees(np.arccos(y.sum(1) / np.linalg.norm(y, axis=1) / ROOT))
 
 

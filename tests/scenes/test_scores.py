@@ -181,7 +181,11 @@ def test_readouts_say_what_they_are():
 
 
 def entropy(d, stage=-1, **params):
-    """The mean entropies of the weights from raw and from divided scores, by default on the sphere."""
+    """The mean entropy of the attention weights from raw scores, and of those from divided scores: (2,).
+
+    d: the number of coordinates of queries and keys. stage: by default the last, on the sphere. params:
+    values of sliders.
+    """
     return stages(recipe_of(SCENE, d=str(d)), "entropy", **params)[stage].mean(0)[:2]
 
 

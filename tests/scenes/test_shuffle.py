@@ -84,7 +84,11 @@ def test_the_scale_has_few_round_numbers():
 
 
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
-    """The mean effect of a kind of shuffle at a place, over all models, or for the model of one seed."""
+    """The mean of the column for a kind of shuffle at a place, over all models, or of the model of one seed.
+
+    place: where axes are permuted. layer: counts from 1. measure: "loss" or "divergence", which the shuffle
+    increases. trained: whether the models are trained. seed: None for all models.
+    """
     found = rows(trained, layer - 1, place, seed)
     assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)
     return np.mean([row[f"{kind}_{measure}"][0] for row in found])

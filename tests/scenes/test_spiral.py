@@ -60,7 +60,10 @@ def last_linear(seed, step):
 
 
 def around(points, normal):
-    """The degrees that points cover around an axis: 360 minus the widest gap."""
+    """The range in degrees of the directions in which points (N, 3) lie around the axis `normal` (3,).
+
+    It is 360 minus the widest gap between neighbouring directions.
+    """
     e, f = np.linalg.svd(normal[None])[2][1:]
     angles = np.sort(np.degrees(np.arctan2(points @ f, points @ e)))
     return 360 - np.diff(angles, append=angles[0] + 360).max()

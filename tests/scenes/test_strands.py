@@ -162,7 +162,7 @@ def sheets_after(norms=5, **params):
 
 
 def crossings(heights, level):
-    """The number of times that a closed curve crosses a level."""
+    """The number of times that a closed curve crosses a level. heights: those of its points, in order."""
     above = heights > level
     return int((above != np.roll(above, 1)).sum())
 

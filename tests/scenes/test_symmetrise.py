@@ -44,7 +44,10 @@ def vectors_of(kind):
 
 
 def end(arm, heads, iterations, what="errors"):
-    """The median over seeds of a column of the table, for blocks at the end of their training."""
+    """The median over seeds of a column of the table, for blocks at the end of their training.
+
+    arm, heads, iterations: the kind of blocks. what: the column, such as "errors".
+    """
     return float(np.median(ENDS[arm, heads, iterations][what]))
 
 

@@ -20,7 +20,10 @@ DAYS = sum(n for _, n in WEATHER)
 
 
 def right(task, seed, **params):
-    """The accuracies of the best thresholds before and after the layer, a list. params: values of sliders."""
+    """A list: the accuracy of the best threshold before the layer, and that of the best one after it.
+
+    task: "hot" or "extreme" days, as in the scene. params: values of sliders that differ from the defaults.
+    """
     recipe = recipe_of(SCENE, task=task, seed=seed)
     stages = recipe.cloud("days").stages(recipe.defaults | params)
     after, before = (r for r in recipe.readouts if isinstance(r, Accuracy))

@@ -21,12 +21,15 @@ def own_store(tmp_path, monkeypatch):
 
 
 def press_train(client, order=ORDER, prefix="/", **request):
-    """The response to a click on "Train" in a page that `client` shows."""
+    """Send the order that a page sends when a reader clicks "Train"; returns the response.
+
+    prefix: the path of the application. request: further arguments of `client.post`.
+    """
     return client.post(f"{prefix}training", json=order, **request)
 
 
 def train(client, order=ORDER):
-    """The ticket of a training that a page starts."""
+    """Order a training as a page does, and return its ticket."""
     return press_train(client, order).json["ticket"]
 
 

@@ -85,7 +85,7 @@ def test_a_digest_of_an_older_version_is_refused_in_one_line(tmp_path):
 
 
 def same_rows(got, want):
-    """Assert that the rows of two digests are equal, up to the digits that a file keeps."""
+    """Assert that two digests, `got` and `want`, have equal rows, up to the digits that a file keeps."""
     for a, b in zip(got, want, strict=True):
         assert a == {name: pytest.approx(x, rel=1e-6) if isinstance(x, float) else x for name, x in b.items()}
 
