@@ -142,10 +142,9 @@ export class State {
     this.#stop = null;
   }
 
-  /** Note that a stop of the tour has been requested. Once its recipe is loaded, `arrive` shows the stop.
-   * Values that the reader sets in between are kept. @param {Record<string, string>} stop the stop's state,
-   * as names and values of a link @param {boolean} linked whether the stop belongs to a link that is being
-   * loaded: `begin` has been called for this link, and is not called again */
+  /** Note that a stop of the tour is requested; once its recipe is loaded, `arrive` shows it. @param
+   * {Record<string, string>} stop the stop's state, as names and values of a link @param {boolean} linked
+   * whether the stop belongs to a link that is being loaded, for which `begin` has been called already */
   call(stop, linked) {
     if (!linked) this.begin();
     this.#stop = stop;

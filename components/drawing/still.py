@@ -441,10 +441,7 @@ def _faded(shape: str, left: float, *, single: bool = False) -> str:
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    """A function from the index of a point to its SVG attribute `fill`, which begins with a space.
-
-    The attribute is "" if the mark has no `Color`: its points then have the colour of its role.
-    """
+    """A function from a point's index to its SVG attribute `fill`; "" for the colour of the mark's role."""
     color = color_of(mark)
     if color is None:
         return lambda i: ""

@@ -294,9 +294,8 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a combination of choices is left out of the site, because its page would show a text field.
 
-    A text field needs a server. Only fields count that are shown for some values of another choice (`when`).
-    A field does not count either if a stop of the tour sets that other choice to the same value: the site
-    then shows the figure without the field. chosen: the value of each choice, by name.
+    A text field needs a server. Only fields with a condition (`when`) count: those shown for some values of
+    another choice. They do not count if a stop of the tour sets that choice to the same value.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(

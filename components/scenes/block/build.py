@@ -176,10 +176,7 @@ def moved() -> Steps:
 
 
 def side_by_side(*each: Sequence[Step]) -> Branches:
-    """The step that sends x through several pipelines and concatenates their results.
-
-    each: the steps of each pipeline.
-    """
+    """The step that sends x through several pipelines, given by their steps, and joins the results."""
     return Branches([Pipeline(steps) for steps in each], "concat")
 
 
@@ -234,10 +231,7 @@ class BlockClouds:
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """Cloud of the residual stream of a block's tokens, with `names` as their labels.
-
-    Its points move only at the two stages that add something to the stream.
-    """
+    """Cloud of a block's residual stream. Its points move only at the two stages that add something to it."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
@@ -258,10 +252,7 @@ def branch_of(block: BlockClouds) -> Cloud:
 
 
 def values_of(block: BlockClouds) -> Cloud:
-    """Cloud of a block's tokens: LayerNorm moves them, then they become the values of all heads.
-
-    They become the values at the stage `q, k, v`.
-    """
+    """Cloud of a block's tokens: LayerNorm moves them, and at the stage `q, k, v` they become the values."""
     steps = *layer_norm(block.own, "ln_1"), linear(block.own, "attn.c_attn", slice(2 * D, 3 * D))
     return block.cloud("v", then=steps)
 
@@ -360,10 +351,7 @@ def reach_of(stream: Cloud, branch: Cloud) -> float:
 
 
 def surroundings(block: BlockClouds, reach: float) -> list[Part]:
-    """Guides: the axes, and for each LayerNorm of the block the sphere to which it maps tokens.
-
-    γ and β make an ellipsoid of the sphere. The lengths of the axes are in proportion to `reach`.
-    """
+    """The axes, and for each LayerNorm the sphere to which it maps tokens. γ and β make it an ellipsoid."""
     parts = axes(rows(SHOW), [f"x{s}" for s in "₁₂₃₄"], -0.6 * reach, 0.6 * reach, 0.73 * reach, opacity=0.35)
     for name, arrival, gain in (("ln_1", SPHERE, GAIN), ("ln_2", NORM, NORM)):
         (last,) = layer_norm(block.own, name)[2:]

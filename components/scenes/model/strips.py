@@ -147,8 +147,7 @@ class Run:
 def massive_runs(rows: Sequence[TableRow]) -> list[Run]:
     """The runs of neighbouring norms with massive vectors, split where the top dimension changes.
 
-    rows: the table of statistics, with a row for each norm in order. Returns [] if no norm has massive
-    vectors.
+    rows: the table of statistics, with a row for each norm in order.
     """
     found, start = [], 0
     kinds = [row["top_dimension"] if row["massive"] else None for row in rows]
@@ -237,9 +236,9 @@ def lines(
 def hover_text(row: TableRow, name: str, strip: Strip) -> str:
     """HTML of the text that appears when the pointer is at the point of a norm in a strip (a graph).
 
-    It has the norm's short name `name`, the title of the strip, and the value of the strip's solid line. In
-    the strips of the longest vector and of the top dimension, it also has that dimension and the place of the
-    longest vector, if this is known. row: the norm's row in the table of statistics.
+    It has the norm's short name `name`, the title of the strip, and the value of the strip's solid line. For
+    the longest vector and the top dimension, it also has that dimension and the place of the longest vector,
+    if known. row: the norm's row in the table of statistics.
     """
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
@@ -406,10 +405,7 @@ def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
 
 
 def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
-    """The vertical coordinates, in strip s, of the values in the column `name` of the rows `each`.
-
-    ends: the ends of the strip's scale. A value None counts as 0.
-    """
+    """The vertical coordinates, in strip s, of the column `name` of the rows `each`; None counts as 0."""
     values = np.array([row[name] or 0.0 for row in each], dtype=float)
     return HEIGHT * scaled(values, strip, ends) + bottom(s)
 
@@ -429,9 +425,9 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A value as text, with three digits or as a whole number, such as 0.0011, 3·10⁻⁴ or 97.3 %.
+    """A value as text, three digits or whole, such as 0.0011 or 3·10⁻⁴; "–" for None.
 
-    percent: whether to multiply it by 100 and add " %". None becomes "–".
+    percent: whether to multiply it by 100 and add " %".
     """
     if value is None:
         return "–"
