@@ -135,7 +135,7 @@ class Of:
     `Affine(Of(values, transposed=True))` computes the sum of the values with weights x.
 
     source   the other cloud, which has a `name`, `points`, `stages(params)`, `widths` and `parameters`, as
-             `components.language.cloud.Cloud` does
+             `components.language.cloud.Cloud` does. It is not a name, so references cannot be circular
     stage    the stage of the source at which its points are taken; None is the last
     """
 

@@ -304,6 +304,7 @@ class Recipe:
     follow    the index of the point that is followed (selected) as the scene opens
     clock     the name of a parameter that can play by itself, such as the training step, and has a scrubber
               of its own below the figure; "" for none
+    readouts  numbers and texts; the first stands in a corner of the figure, the others below it
     """
 
     stages: Sequence[str]

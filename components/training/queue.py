@@ -4,7 +4,8 @@ A training is identified by its ticket, an unguessable text. The page that start
 progress again and again. The store keeps for each ticket: the request to train, the page's latest poll, the
 heartbeat of the worker, the latest progress (`news`), and the outcome. A training without a heartbeat waits;
 the worker that writes the first heartbeat has claimed it. Any process that looks at the queue detects, by
-its own clock, pages that no longer poll and workers that no longer write heartbeats.
+its own clock, pages that no longer poll and workers that no longer write heartbeats. So a training is also
+lost if its worker alone is suspended for longer than WORKER_TIMEOUT.
 """
 
 from __future__ import annotations
@@ -186,7 +187,10 @@ def abandon() -> None:
 
 
 def has_worker() -> bool:
-    """Whether a worker is alive: the wall-clock time of its last heartbeat is at most WORKER_TIMEOUT ago."""
+    """Whether a worker is alive: the wall-clock time of its last heartbeat is at most WORKER_TIMEOUT ago.
+
+    The answer must come at once, so this cannot wait for a second heartbeat, as `silence` does.
+    """
     return abs(time.time() - json_object(SIGNS.get("worker")).get("at", 0.0)) <= WORKER_TIMEOUT
 
 

@@ -138,7 +138,8 @@ def silence(key: str, value: Any) -> float:
 
     After an error of the store (see `answered`), the seconds of all keys are counted from 0 again. If more
     than MAX_WATCHED_KEYS keys are watched, all other keys are forgotten. The time is that of this process's
-    monotonic clock, so that wrong clocks of other machines do not matter.
+    monotonic clock. So wrong clocks of other machines do not matter, and on Linux the time during which the
+    whole machine sleeps does not count.
     """
     now = time.monotonic()
     last, since = _last.get(key, (value, now))
