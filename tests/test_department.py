@@ -276,7 +276,7 @@ def test_uploads_can_be_refused(tmp_path):
 
 def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
     """If the host has a location for all its .js files, the documented regular expression comes before it."""
-    (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", RECIPE)
+    (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", TEXT)
     passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"
     for folder, location, file in (("a", "location /normscape/", 410), ("b", ours, 204)):
         (tmp_path / folder).mkdir()
