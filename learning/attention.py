@@ -37,9 +37,10 @@ class AttentionClassifier:
         a = eᵢ + b_O + Σ_c p_ic W_O W_V N(e_c),   p_ic ∝ n_c · exp(⟨W_Q N(eᵢ), W_K N(e_c)⟩/√d),
         y = a + b₂ + W₂ relu(b₁ + W₁ LN(a)),      and the logit of class k is ⟨y, e_k⟩.
 
-    Here the matrices W and vectors b are parameters. Counts suffice, because tokens of the same class have
-    equal keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d. Raises
-    ValueError for sizes outside the limits, and for an unknown norm.
+    The matrices W and the vectors b are parameters. LN has ε = 0. p_ic is the attention that all tokens of
+    class c get together; over all c it sums to 1. Counts suffice, because tokens of the same class have equal
+    keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d. Raises ValueError
+    for sizes outside the limits, and for an unknown norm.
     """
 
     classes: int = 20
@@ -108,9 +109,9 @@ class AttentionClassifier:
     def initial(self, seeds: Sequence[int]) -> Array:
         """Random parameters (S, P) in float32, one row per seed, drawn as PyTorch's transformer layer does.
 
-        Embeddings are standard normal. W_Q, W_K, W_V are uniform in ±√(6/4d), which is Glorot's bound for one
-        matrix (3d, d) that consists of these three. All other matrices, b₁ and b₂ are uniform in ±1/√d. The
-        gain is 1; the shift and b_O are 0. The parameters do not depend on which of NORMS the network has.
+        Embeddings are standard normal. W_Q, W_K, W_V are uniform in ±√(6/(4d)), which is Glorot's bound for
+        one matrix (3d, d) that consists of these three. W_O, W₁, W₂, b₁ and b₂ are uniform in ±1/√d. The gain
+        is 1; the shift and b_O are 0. The parameters do not depend on which of NORMS the network has.
         """
         d, drawn = self.width, []
         bounds = dict.fromkeys(self.shapes, 1 / sqrt(d)) | dict.fromkeys(

@@ -22,7 +22,8 @@ class DataSet:
     """Points with class labels: `points` (N, d) in float32, and `labels` (N,) from 0 to classes − 1.
 
     `images`, if not None, has a picture for each point: (N, h, w), brightness 0 … 255. Raises ValueError for
-    shapes that do not match, points that are not finite, labels out of range, and fewer than 2 classes.
+    shapes that do not match, no points, points that are not finite, labels out of range, and fewer than 2
+    classes.
     """
 
     points: Array
@@ -69,10 +70,11 @@ class Stream(DataSet):
 
 
 def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
-    """Two spiral arms, half a turn apart: radius t, angle 2π·turns·t, for t evenly spaced in [0.2, 1].
+    """n points on two spiral arms, by turns one of each; the label, 0 or 1, says on which arm a point lies.
 
-    The arms start at t = 0.2, because closer to the centre they would meet. `noise` is the standard deviation
-    of the Gaussian noise that is added to each coordinate.
+    Points have the radius t and the angle 2π·turns·t, plus π on arm 1, for t evenly spaced in [0.2, 1]. Below
+    t = 0.2 the arms would be too close. `noise` is the standard deviation of the Gaussian noise that is added
+    to each coordinate.
     """
     label = np.arange(n) % 2
     t = 0.2 + 0.8 * (np.arange(n) // 2) / max(1, (n - 1) // 2)
@@ -89,7 +91,7 @@ def octants(n: int, *, seed: int) -> DataSet:
 
 
 def normed(n: int, *, norm: str) -> Array:
-    """n evenly spaced outputs of a norm for d = 3: a circle for "layer_norm", a sphere for "rms_norm"."""
+    """n evenly spread outputs of a norm for d = 3: on a circle for "layer_norm", a sphere for "rms_norm"."""
     basis = SPACES[norm]
     return np.sqrt(3) * (ring(n, *basis, start=0.5) if len(basis) == 2 else golden(n) @ basis)
 
@@ -101,7 +103,10 @@ def largest(n: int, *, norm: str) -> DataSet:
 
 
 def xor(n: int, *, noise: float, seed: int) -> DataSet:
-    """n points at the four corners (±1, ±1), plus Gaussian noise: label 1 where the corner's signs differ."""
+    """n points at the four corners (±1, ±1), plus Gaussian noise of standard deviation `noise`.
+
+    The label is 1 at the two corners whose coordinates differ in sign, otherwise 0.
+    """
     corner = np.arange(n) % 4
     points = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])[corner]
     return _noisy(points, (corner == 1) | (corner == 2), "xor", noise, seed)
@@ -164,8 +169,10 @@ def parse(text: str) -> DataSet:
     """Parse a data set from text: each line is a point, with 2 or 3 numbers and then a label.
 
     Columns are separated by commas, by semicolons or tabs (then a comma is a decimal comma), or by spaces. A
-    first line without numbers is skipped as a header. There must be two different labels; the first in sorted
-    order becomes 0. Raises ValueError, whose message names the line and the remedy.
+    first line without numbers is skipped as a header, and so are empty lines. There must be exactly two
+    different labels; the first in sorted order becomes 0. Raises ValueError for another text, for fewer than
+    MIN_POINTS or more than MAX_POINTS points, and for numbers beyond ±MAX_COORDINATE. Its message says what
+    to change, and in which line if it is one line.
     """
     lines = [
         (k, _cells(line)) for k, line in enumerate(text.lstrip("\ufeff").splitlines(), 1) if line.strip()

@@ -65,6 +65,8 @@ def streams_as_window_slides(
 class Drift:
     """Measures of how far token vectors move along paths (*sets, steps, letters, d), over all sets together.
 
+    A path consists of the vectors of one letter of one set at all steps.
+
     path     the median length of a path
     spread   the root mean square distance of all vectors from their mean
     share    the share of spread² that lies within paths rather than between their means, 0 to 1
@@ -97,10 +99,9 @@ def loss_along_text(
     """The loss, and the root mean square length of the last layer's inputs, as a window slides along a text.
 
     The window has `window` tokens. The result has `windows` columns, with the loss above the length. Column k
-    is a mean over those windows that start at positions k·`window` … (k + 1)·`window` − 1. To save time, only
-    one in `every` of these windows is read. The number of windows that are read must be a multiple of
-    `windows`, as it is if `every` divides `window`; otherwise ValueError is raised. It is also raised if the
-    last window needs more tokens than there are.
+    is an average over the windows that start at positions k·`window` … (k + 1)·`window` − 1. Only one in
+    `every` of these is read, where `every` is a divisor of `window`. Raises ValueError if the windows that
+    are read cannot be divided evenly among the columns, or if the last one needs more tokens than there are.
     """
     starts = np.arange(0, windows * window, every)
     if len(tokens) < (wanted := starts[-1] + window):
@@ -121,8 +122,8 @@ def loss_along_own_text(
     """The loss and RMS length, as `loss_along_text` returns them, for a text that the model itself generates.
 
     `tokens` is the first window. Each next token is sampled from the model's prediction, and its loss is
-    measured under that same prediction. Each of the `windows` columns is a mean over as many new tokens as a
-    window has.
+    measured under that same prediction. Each of the `windows` columns is an average over as many new tokens
+    as a window has.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

@@ -53,8 +53,9 @@ def drops(steps: Array, loss: Array) -> list[Event]:
     """The sudden drops of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
     A drop is a stretch of at most LONGEST_DROP of the training in which the smallest loss so far falls by
-    more than a factor of DROP_FACTOR. Drops that touch are merged. The end of a spike is no drop, because it
-    does not lower the smallest loss so far. Values from the first one that is not finite are ignored.
+    more than a factor of DROP_FACTOR. Drops that overlap or touch are merged into one, which may be longer.
+    The end of a spike is no drop, because it does not lower the smallest loss so far. Values from the first
+    one that is not finite are ignored.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)

@@ -25,7 +25,8 @@ def readable(path: str | Path) -> Path:
     """Check that a file can be read whole, and return its path.
 
     Raises FileError unless it is a regular file that fits into the free memory: a device such as /dev/zero,
-    or a pipe, cannot be read whole. Raises OSError if there is no such file.
+    or a pipe, cannot be read whole. Also raises it for a name with the character NUL, and OSError if there is
+    no such file.
     """
     path = Path(path)
     if "\0" in str(path):

@@ -11,10 +11,11 @@ def write_whole(path: str | Path, data: bytes | str) -> None:
     """Write a file atomically: a temporary file beside it is renamed to `path` when it is complete.
 
     If this fails or is interrupted, a file that was there before stays as it was, and the temporary file is
-    removed. If `path` is a symbolic link, the file to which it leads is written. Two kinds of files are
-    written to directly: a device or pipe, such as /dev/null, and a file that cannot be replaced, because its
-    folder is not writable. If writing fails there, part of `data` may be left in the file. data: bytes, or a
-    text, which is encoded as UTF-8. Raises OSError, whose `filename` is `path`.
+    removed. If it succeeds, the new file has the permissions of the old one. If `path` is a symbolic link,
+    the file to which it leads is written. Two kinds of files are written to directly: a device or pipe, such
+    as /dev/null, and a file that cannot be replaced, because its folder is not writable. If writing fails
+    there, part of `data` may be left in the file. data: bytes, or a text, which is encoded as UTF-8. Raises
+    OSError, whose `filename` is `path`.
     """
     data = data.encode() if isinstance(data, str) else data
     try:

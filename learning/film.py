@@ -68,14 +68,17 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameter arrays of one seed, as `Entries` that depend on "step", the training step."""
+        """The parameter arrays of the network number `seed` of the film, from 0, as `Entries`.
+
+        They depend on one parameter, "step", the training step.
+        """
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
             for part in self.network.parts(self.weights[seed])
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The feed-forward network of one seed, as a pipeline that depends on "step" as in `entries`."""
+        """The network number `seed` of a film of feed-forward networks, as a pipeline of its `entries`."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 

@@ -38,7 +38,10 @@ def _gradient(pipeline: Pipeline, x: Array, labels: Array) -> Array:
 
 
 def _errors(logits: Array, labels: Array) -> Array:
-    """The gradient ∂L/∂logits (T, N, K) of the mean cross entropy: (probabilities − one-hot labels)/N."""
+    """The gradient ∂L/∂logits (T, N, K) of the mean cross entropy: (probabilities − one-hot labels)/N.
+
+    For two classes there is one logit, K = 1, and the gradient is (probability of class 1 − label)/N.
+    """
     if logits.shape[-1] == 1:
         return ((1 + np.tanh(logits / 2)) / 2 - labels[:, None]) / len(labels)
     odds = np.exp(logits - logits.max(-1, keepdims=True))

@@ -41,8 +41,8 @@ class Shape:
     normed       whether there are LayerNorms; if not, each is replaced by its gain and shift alone
     heads        the number of attention heads; each reads a block of consecutive axes of q, k and v
 
-    Raises ValueError for a repeated character, for a number below 1, and for heads that do not divide the
-    width.
+    Raises ValueError for no characters, for a repeated one, for a number below 1, and for heads that do not
+    divide the width.
     """
 
     characters: str

@@ -95,6 +95,6 @@ def _ways(total: int, largest: int) -> Array:
 def mean_query_angle(film: Film) -> Array:
     """The mean angle between the queries and the line along the all-ones vector 𝟏, in degrees: (S, T).
 
-    There are S seeds and T checkpoints.
+    The mean is over the queries of all classes. There are S seeds and T checkpoints.
     """
     return to_mean_line(film.network.queries(film.weights.astype(float))).mean(-1)

@@ -22,7 +22,7 @@ class Model(Protocol):
 
     @property
     def outputs(self) -> int:
-        """The number of logits."""
+        """The number of logits of a prediction."""
 
     @property
     def parameter_count(self) -> int:
@@ -37,8 +37,9 @@ class Model(Protocol):
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
         """The logits (…, M, outputs) of M predictions for N points (N, inputs).
 
-        A `Network` makes one prediction for each point, so M = N. An `AttentionClassifier` makes one for each
-        token that a sequence contains.
+        A `Network` makes one prediction for each point, so M = N. The points of an `AttentionClassifier` are
+        sequences. It makes a prediction for each of its classes in each sequence, so M = inputs·N, also for
+        classes that do not occur in the sequence; `answers` gives those the weight 0.
         """
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:

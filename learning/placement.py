@@ -61,7 +61,8 @@ def block(placement: str, own: Own, x: Array, qk_norm: bool = False) -> Array:
     peri   x + norm(f(norm(x)))
     ngpt   norm(x + STEP·(norm(f(x)) − x))
 
-    own: the weight matrices of the block by name. qk_norm: whether attention normalises queries and keys.
+    own: the weight matrices "query", "key", "value", "out", "first" and "second"; the last two are those of
+    the feed-forward network. qk_norm: whether attention normalises queries and keys.
     """
     for branch in (lambda at: attention(own, at, qk_norm), lambda at: mlp(own, at)):
         match placement:

@@ -21,8 +21,8 @@ FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw,
 def network_layers(network: Network, flat: Array) -> list[Layer]:
     """The matrix A and the vector b of each Linear of a network except the last, in double precision.
 
-    flat: the network's parameters as one vector. Raises ValueError unless the network has 2 inputs, layers of
-    width 3, and u_ε.
+    flat: the network's parameters as one vector. Raises ValueError unless the network has 2 inputs, hidden
+    layers, all of which have width 3, and u_ε.
     """
     if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")

@@ -32,15 +32,15 @@ def one(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
 
 
 def each(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes that swaps axes within each head; it has as many swaps as `one`.
+    """A permutation of d axes with random swaps within each head, equally many in each.
 
-    Each head has the same number of swaps.
+    It has as many swaps in all as `one`.
     """
     return swapped(d, np.concatenate(axes_of_each_head(d, heads, rng)))
 
 
 def across(d: int, heads: int, rng: np.random.Generator) -> Int[np.ndarray, "d"]:
-    """A permutation of d axes that swaps axes of different heads; it has as many swaps as `one`.
+    """A permutation of d axes with random swaps, each of two axes of different heads.
 
     Equally many axes of each head are swapped, as in `each`. Since `one`, `each` and `across` swap the same
     number of axes, they differ only in how the swaps are related to the heads.
@@ -78,15 +78,17 @@ def swapped(d: int, drawn: Int[np.ndarray, "k"]) -> Int[np.ndarray, "d"]:
 def shuffled(
     weights: Mapping[str, Array], layer: int, place: str, permutation: Int[np.ndarray, "d"]
 ) -> dict[str, Array]:
-    """The weights of a model after the axes of one activation, in one layer, have been permuted.
+    """The weights of a model, changed so that axes inside the attention of one layer are permuted.
 
-    Axis i of the activation gets the values of axis permutation[i]. `place` says which activation this is:
+    To permute an activation is to give its axis i the values of its axis permutation[i]. `place` says what is
+    permuted:
 
     read     the output of the LayerNorm before attention
-    q, v     the queries; the values
-    qk       the queries and the keys, both by the same permutation
+    q        the queries
+    v        the values
+    qk       both the queries and the keys, so that attention scores stay the same if no axis leaves its head
     concat   the concatenated results of all heads, which the output matrix W_O multiplies
-    vo       the values by the permutation, and the concatenated results of all heads by its inverse
+    vo       the values; and the concatenated results, these by the inverse permutation
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:

@@ -93,7 +93,10 @@ class Symmetriser:
 
 
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Random parameters (S, …) in float32, one set per seed; g is near 1 and c near 0 (see `Symmetriser`)."""
+    """Random parameters (S, …) in float32, one set per seed, with which an iteration changes vectors little.
+
+    In the notation of `Symmetriser`, g is near 1 and c near 0; with `adds`, the added numbers are near 0.
+    """
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
         for name, shape in block.shapes.items():

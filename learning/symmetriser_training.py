@@ -27,7 +27,8 @@ def learned(
     checkpoints   the increasing numbers of steps after which the parameters are kept
 
     The training ends at the last checkpoint. The loss is the mean squared difference from LayerNorm(x). The
-    learning rate falls linearly to 0. All seeds see the same vectors and are otherwise independent.
+    learning rate falls linearly to 0, and gradients are cut to the length MAX_GRADIENT_LENGTH. All seeds see
+    the same vectors and are otherwise independent.
     """
     rng, last = np.random.default_rng(0), checkpoints[-1]
     parts = {name: torch.from_numpy(part).requires_grad_() for name, part in initial(block, seeds).items()}

@@ -41,7 +41,7 @@ MAX_FOLD_ERROR = 1e-10
 class Difference:
     """The differences between the outputs of two models.
 
-    largest       the largest absolute difference between two corresponding numbers
+    largest       the largest absolute difference between two corresponding numbers; ∞ if one is NaN
     kl            the mean KL divergence per position, in nats
     same_choice   the fraction of positions at which both models find the same token most likely
 
@@ -157,7 +157,8 @@ def certify(
     exact     loads the converted weights before they were rounded to their stored dtype; None if unknown
     centred   names of the normalisation layers of the converted model whose inputs must have mean 0
 
-    Raises NotConverted if one of the models cannot be run, or if the shapes of their outputs differ.
+    Raises NotConverted if one of the models cannot be run, if the shapes of their outputs differ, or if the
+    outputs of the original are not finite.
     """
     comparison = _Comparison(original, converted, exact, centred, predicts=_predicts(original, read))
     bars = {"total": comparison.passes(len(read)), "desc": "comparing", "unit": " passes", "disable": None}
@@ -203,8 +204,8 @@ class _Comparison:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
         bar: a progress bar; each forward pass advances it by one. rounding: whether to measure all kinds of
-        rounding. For this, the original also runs with changed weights, and with another text in its batch.
-        If False, only the effect of the precision is measured.
+        rounding. For this, the original also runs with another text in its batch, and in float64 with changed
+        weights. If False, only the effect of the precision is measured.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -299,7 +300,8 @@ def _ran_with_other_text(model: Any, weights: Load, dtype: Any, inputs: Inputs, 
 def _jittered(source: Checkpoint) -> Load:
     """A function that loads the weights of a checkpoint by name, and changes each number a little at random.
 
-    The relative change is at most half a machine epsilon of the dtype in which the weight is stored.
+    The relative change is at most half a machine epsilon of the dtype in which the weight is stored. Tensors
+    of integers and booleans stay the same.
     """
 
     def jittered(name: str) -> Any:
@@ -353,8 +355,8 @@ def _rows(logits: Any) -> Any:
 def _predicts(source: Checkpoint, read: list[Sample]) -> bool:
     """Whether the outputs of a model are logits, so that KL divergence and most likely token are defined.
 
-    source: the model, which has a prediction head if its class name says so. read: samples, which have
-    targets if the model predicts the next token.
+    They are if the samples `read` have targets, as for a model that predicts tokens, or if the class name of
+    the model ends with "Classification" or "ForMaskedLM".
     """
     kind = source.architecture.__name__
     return read[0].targets is not None or kind.endswith(("Classification", "ForMaskedLM"))

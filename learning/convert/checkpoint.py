@@ -63,12 +63,14 @@ def one_line_errors(what: str, model: str | None = None) -> Iterator[None]:
 class Checkpoint:
     """A model checkpoint, given by a name on the Hugging Face hub, a folder, or a GGUF file.
 
+    Two tensors of a model are tied if they are one tensor with two names; files may store one or both.
+
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
-    ties                   for each tensor that is not stored itself: the stored tensor to which it is tied
-    repeated               names of tensors without values of their own: those that are not stored (in `ties`,
-                           or missing buffers), and those that a file stores a second time, with the values of
-                           the tensor to which they are tied
+    ties                   for each tied tensor that is not stored: the stored tensor to which it is tied
+    repeated               names of tensors without values of their own: those that are not stored (tied ones,
+                           and missing buffers), and those that are stored as a copy of the tensor to which
+                           they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.
@@ -124,7 +126,7 @@ class Checkpoint:
         return self._stored[name][1] if name in self._stored else name
 
     def outline(self, dtype: Any) -> Any:
-        """The model without weights: parameters are on the "meta" device, but buffers are in memory."""
+        """The model without weights, for evaluation: parameters on the "meta" device, buffers in memory."""
         with _parameters_on_meta(), no_tie_weights():
             model = self.architecture._from_config(copy.deepcopy(self.config), dtype=dtype)
             strict.replace_norms(model)
@@ -202,7 +204,11 @@ class Checkpoint:
         return {name for names in self.shards.values() for name in names}
 
     def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:
-        """The value of the attribute `repeated`. state: the tensors of `model` by name."""
+        """The names of tensors without values of their own: not stored, or stored as a copy of another one.
+
+        A copy counts only if the architecture ties it to the other tensor. state: the tensors of `model` by
+        name.
+        """
         pairs = [pair for pair in model.all_tied_weights_keys.items() if self.stored.issuperset(pair)]
         read = ([self.load(each).to(state[each].dtype) for each in pair] for pair in pairs)
         twice = {pair[0] for pair, values in zip(pairs, read, strict=True) if torch.equal(*values)}

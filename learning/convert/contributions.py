@@ -190,7 +190,10 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """For each vector of x, whether it is not padding; None if `mask` is not an attention mask for x."""
+    """For each vector of x, whether it is not padding; None if this is unknown.
+
+    It is known if `mask` is a tensor with two axes and as many entries as x has vectors.
+    """
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows
     return mask.reshape(-1).bool() if fits else None

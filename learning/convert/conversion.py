@@ -172,7 +172,8 @@ class Refused(NotConverted):
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
     """Raise NotConverted if too few of the model's normalisation layers can be folded.
 
-    Too few means none of them, or, unless `partly` is True, half of them or fewer.
+    Too few means none of them, or, unless `partly` is True, half of them or fewer. A layer counts if its
+    centring can be folded, or its γ and β. name: the model's name in the message.
     """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)

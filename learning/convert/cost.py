@@ -18,7 +18,10 @@ MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
 
 
 def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
-    """Raise NotConverted for a pattern that matches none of the names. The message lists similar names."""
+    """Raise NotConverted for a pattern that matches none of the names. The message lists some of the names.
+
+    These are similar to the pattern if possible. Patterns are those of the module `fnmatch`.
+    """
     for pattern in patterns:
         if any(fnmatchcase(name, pattern) for name in names):
             continue

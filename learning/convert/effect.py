@@ -33,10 +33,12 @@ class Effect:
     """The change of a model's outputs when some of its normalisation layers are changed.
 
     kl      the mean over predictions of KL(model ‖ changed model), in nats; NaN for a model without logits
-    loss    the loss of the changed model minus that of the original; NaN for batches without labels
+    loss    the loss of the changed model minus that of the original, averaged over labels; NaN if the model
+            returns no loss, as for batches without labels
     change  ‖y' − y‖/‖y‖, where y are all outputs of the model and y' those of the changed model: logits, or
             hidden states for a model without logits
-    predictions  the number of predictions, or hidden states, that were compared: one for each token
+    predictions  the number of vectors of logits, or of hidden states, that were compared: usually one for
+            each token that is not padding, but one for each example if the model classifies whole texts
     """
 
     kl: float
@@ -102,8 +104,8 @@ def effects(
 def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Known]:
     """The normalisation layers of a model that are recognised, by path.
 
-    norms: the paths of the layers; None for all. For given paths, NotKnown is raised if a module is not a
-    recognised normalisation layer, and KeyError if there is no module at a path.
+    norms: the paths of the layers, or `path#k` as in `effects`; None for all. For given paths, NotKnown is
+    raised if a module is not a recognised normalisation layer, and KeyError if there is no module at a path.
     """
     modules, like = dict(model.named_modules()), next(chain(model.parameters(), model.buffers()))
     found: dict[str, Known] = {}

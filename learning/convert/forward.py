@@ -19,6 +19,9 @@ EMBEDDINGS = ("image_embeds", "text_embeds")
 def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
     """The output of a model for `inputs`, converted to float64: logits, last hidden state or embeddings.
 
+    The first of these that the model returns is taken. Embeddings are those of images, texts, or both side by
+    side. If the model returns none of these, its first output is taken.
+
     model      a model without weights, made by `Checkpoint.outline` for this dtype
     weights    returns the tensor of each entry of the model's state dict, by name
     dtype      the dtype of the computation. If it is float64, steps for which the model's code asks for

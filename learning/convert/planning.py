@@ -46,7 +46,8 @@ Part = Literal["centring", "affine"]
 class Draft:
     """For each normalisation layer of a graph, whether its parts can be folded, and the edits that fold them.
 
-    norms: the answers, by the layer's name. folds: for each part that can be folded, the edits of weights.
+    norms: the answers, by the layer's name. folds: for each part that can be folded, the edits of weights. A
+    part is a pair: the layer's name; and "centring", or "affine" for γ and β.
     """
 
     norms: Mapping[str, NormPlan]
@@ -152,15 +153,17 @@ def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call)
 
 
 def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> Stream:
-    """Find all tensors that must be centred too if `value` is centred over `span`: its residual stream.
+    """The edits that centre `value` over `span` and all that must be centred with it, or the obstacles.
 
-    This is a breadth-first search over the graph in both directions: from a tensor to the operands of the
-    operator that computed it, and to the operators that read it. The search passes operators that commute
-    with centring. It ends at parameters, which can be centred, and at normalisation layers that centre,
-    because the mean of their input does not matter. An operator that does not commute with centring is an
-    obstacle, which is noted in the `fold` of the stream.
+    The tensors that must be centred together are usually those of a residual stream. They are found by a
+    breadth-first search. From a tensor it goes to the operands of the operator that computed it, and to the
+    outputs of all operators that read it, if these operators commute with centring. It does not go on from
+    the output of a LayerNorm that has mean 0 already, nor to a LayerNorm or GroupNorm that centres its input
+    anyway. The edits centre the parameters that the search reaches.
 
-    narrow: as in `spans.sources`; in this case the search ends at the first obstacle.
+    Obstacles are operators that do not commute with centring, leaves that are no parameters, tensors that the
+    model returns, and gains that scale only some uses of a tensor, or also other tensors. narrow: as in
+    `spans.sources`; in this case the search ends at the first obstacle.
     """
     stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
     fold, scaling = stream.fold, set[Call]()
@@ -274,9 +277,10 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """Follow the readers of `call` to the first call that does more than reshape its input, and return it.
+    """The first call that does more than reshape its input, starting from `call` and following readers.
 
-    If nothing reads the reshaped tensor, the last reshaping call is returned.
+    Of several readers of a tensor, only the first is followed. If nothing reads the reshaped tensor, the last
+    reshaping call is returned.
     """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]

@@ -42,7 +42,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor `value`, and the span over which P must be applied to it. scale: as in `linear.Link`."""
+    """A tensor at one end of an operator, and the span over which its coordinates are centred.
+
+    scale: a parameter by which the operator multiplies its operand, coordinate by coordinate. If it is not
+    None, the product of operand and parameter is what is centred, instead of the operand.
+    """
 
     value: Value
     span: Span
@@ -55,11 +59,11 @@ def whole(axis: int) -> Span:
 
 
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
-    """The operands of `call` to which P must be applied so that its `output` is centred over `span`.
+    """The operands of `call` that must be centred so that its `output` is centred over `span`.
 
-    Returns None if this is impossible. narrow: whether P is applied only to a slice of an operand if the
-    output is this slice. If False, P is applied to the whole operand, unless the slice is along an axis of
-    the span.
+    A `Part` says over which span an operand must be centred. Returns None if this is impossible. narrow:
+    whether only a slice of an operand is centred if the output is this slice. If False, the whole operand is
+    centred, unless the slice is along an axis of the span.
     """
     if call.op in VIEW_OPS:
         view = reshaped(span, output.shape, call.args[0].shape)
@@ -78,9 +82,11 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 
 
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs of `call` that become centred if `value` is centred over `span`, with their spans.
+    """The outputs of `call` that become centred if its operand `value` is centred over `span`.
 
-    Returns None if `call` does not commute with centring, or if an output would be centred only in part.
+    A `Part` says over which span an output is then centred; with a `scale`, this needs `value` times `scale`
+    to be centred. Returns None if `call` does not commute with centring, or if an output would be centred
+    only in part.
     """
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
@@ -94,16 +100,14 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 
 
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
-    """The tensors on the other side of an operator, each with the span in it that corresponds to `span`.
+    """The parts that correspond to `span`, a span of `value`, at the other end of an operator; or None.
 
-    `span` is a span of `value`. If `value` is an output of the operator, the tensors on the other side are
-    its operands; if `value` is an operand, they are the outputs. ends: for each axis of `span`, a list. Each
-    entry is an axis on the other side that corresponds to it: a tensor, the number of the axis in this
-    tensor, and the scale as in `linear.Link`. Example: for y = a + b, the entries for axis 1 of y are axis 1
-    of a and axis 1 of b, both without a scale.
+    ends: for each axis of the span, a list of the axes that correspond to it, as (tensor, number of the axis,
+    scale). For example, if `value` is y = a + b, the list for axis 1 is [(a, 1, None), (b, 1, None)].
 
-    If `span` has several axes, the k-th entries of all lists together give the k-th part. Returns None if
-    these are not different axes of one tensor, or have a scale, or if the lists are not equally long.
+    If the span has one axis, each entry gives a part. If it has several, the k-th entries of all lists give
+    the k-th part; None is returned if these are not different axes of one tensor, if one has a scale, or if
+    the lists are not equally long.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
@@ -224,9 +228,10 @@ def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
 
 
 def _cut(call: Call, value: Value, span: Span) -> list[Part] | None:
-    """The outputs of a slicing operator that contain whole groups of `value`, with their spans.
+    """The outputs of a slicing operator that are centred if its operand `value` is centred over `span`.
 
-    Returns None if an output contains only a part of a group.
+    Outputs without any group of the span are left out. Returns None if an output contains only a part of a
+    group.
     """
     at, gone = cut_axis(call), call.op in ("select", "unbind")
     labels, found = span.labels(value.shape), list[Part]()

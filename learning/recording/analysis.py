@@ -258,10 +258,10 @@ def isotropic_angle(d: int, *, groups: int = 1) -> float:
 
 
 def with_effects(rows: Sequence[TableRow], found: Mapping[str, Any]) -> list[TableRow]:
-    """The rows with EFFECT_COLUMNS added, sorted by the effect on predictions, the largest first.
+    """The rows with EFFECT_COLUMNS added, sorted by "kl", then by "change", the largest first.
 
-    `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. The
-    columns of an effect that was not measured, or is not finite, are None.
+    `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. The value
+    of a column is None if it was not measured or is not finite; such rows are sorted as if it were 0.
     """
     names = [column.name for column in EFFECT_COLUMNS]
     every = [
@@ -294,10 +294,12 @@ def effective_rank(x: Float[Array, "n d"]) -> float:
 
 
 def gains(norm: Norm) -> dict[str, Any]:
-    """The values of the columns on the gain γ of a norm: mean of |γ|, its spread, and the ellipsoids' axes.
+    """The values of the columns on the gain γ of a norm, from "gain" to "flat" (see COLUMNS).
 
-    Normalised vectors lie on a sphere. γ stretches this sphere to an ellipsoid, which contains all outputs if
-    there is no shift β. A norm with several groups of coordinates has one ellipsoid for each group.
+    Normalised vectors lie on a sphere. γ stretches this sphere to an ellipsoid, whose semi-axes are measured.
+    A norm with several groups of coordinates has an ellipsoid for each group. In this case the longest and
+    the shortest semi-axis are those of all ellipsoids, `axis_middle` is the median of their middle semi-axes,
+    and `flat`, the number of flat directions, is a sum over all groups.
     """
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]

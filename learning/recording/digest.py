@@ -92,10 +92,10 @@ def digest(
 ) -> Digest:
     """The digest of a recording: the report's numbers on each norm, and some vectors in a few coordinates.
 
-    Of each norm at most `vectors` vectors are kept: first the massive ones (many times longer than the
-    others), up to half of `vectors`, then evenly spaced ones. The numbers are computed from all recorded
-    vectors. `tell` is called with the number of norms measured so far. Raises FileError for a norm with
-    numbers too large to be measured in double precision, or to be drawn in single precision.
+    Of each norm at most `vectors` vectors are kept, as `kept_vectors` chooses them: up to half of them for
+    massive vectors (many times longer than the others), the rest evenly spaced. The numbers are computed from
+    all recorded vectors. `tell` is called with the number of norms measured so far. Raises FileError for a
+    norm with numbers too large to be measured in double precision, or to be drawn in single precision.
     """
     try:
         with np.errstate(all="ignore"):  # overflow is refused below
@@ -115,11 +115,11 @@ def digest(
 
 
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "kept"]]:
-    """For each norm, the indices of at most `most` vectors to keep.
+    """For each norm, the indices of at most `most` vectors to keep, in increasing order.
 
-    First come the vectors of tokens at which some norm has a massive vector; of such tokens, only the
-    earliest `most`/2 count. The others are chosen evenly spaced. So norms that saw the same tokens keep the
-    same tokens.
+    A vector is kept if this norm or any other has a massive vector at the same token; of such tokens, only
+    the earliest `most`/2 count. The remaining places go to evenly spaced vectors. So norms that saw the same
+    tokens keep the same tokens.
     """
     massive_numbers = np.unique(np.concatenate([norm.number[massive.is_massive(norm.x)] for norm in norms]))
     kept = []

@@ -136,9 +136,9 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
 def agrees(norm: Norm, x: Array, y: Any, given: Any = None) -> bool:
     """Whether `y`, the module's output for x, equals the output of `norm` up to rounding.
 
-    The tolerance is a multiple of the machine epsilon of the coarsest dtype among three: that of y; `given`,
-    the dtype of the module's input (by default, that of y), which can differ in mixed precision; and float32,
-    in which many modules compute.
+    The allowed difference is MAX_OUTPUT_ROUNDINGS machine epsilons, times the largest output. The epsilon is
+    that of the coarsest of three dtypes: that of y; `given`, the dtype of the module's input (by default,
+    that of y), which can differ in mixed precision; and float32, in which many modules compute.
     """
     xp = array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, given or y.dtype, xp.float32))

@@ -97,7 +97,7 @@ def spread(x: Float[Array, "m d"], size: Float[Array, "n"]) -> float:
 
 
 def dimensions(norm: Norm) -> str:
-    """The dimensions with most energy as text: "507 (97.3%, |γ| 0.02), 12 (…)".
+    """The MAX_NAMED dimensions with most energy, largest first, as text: "507 (97.3%, |γ| 0.02), 12 (…)".
 
     The energy of a dimension is the sum of its squared coordinates over all vectors. The text gives each
     dimension's share of all energy and its gain |γ|.
@@ -110,7 +110,8 @@ def dimensions(norm: Norm) -> str:
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
     """The tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others".
 
-    `chosen` marks these vectors. `words` maps a token's id to the token's text.
+    The MAX_NAMED most frequent pairs are named, the vectors of all others are counted. `chosen` marks the
+    chosen vectors. `words` maps a token's id to the token's text; a token without a text is left out.
     """
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)

@@ -182,9 +182,10 @@ def not_found(name: str) -> str:
 
 
 def reason(problem: Exception, name: str) -> str:
-    """Why the model called `name` cannot be loaded, in one line: a file of its folder that cannot be read.
+    """Why the model called `name` cannot be loaded, in one line, after loading has raised `problem`.
 
-    If all can be read, or if `name` is no folder, the message of `problem`, which loading has raised.
+    If `name` is a folder, its files (READ_FILES) are tried in alphabetical order, and the reason is the first
+    one that cannot be read. Otherwise, or if all can be read, it is the message of `problem`.
     """
     folder = Path(name)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

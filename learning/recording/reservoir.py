@@ -31,7 +31,8 @@ class Reservoir:
     def choose(self, count: int) -> tuple[Array, Array]:
         """Choose at random which of the next `count` vectors to keep; all of them count as seen.
 
-        Returns the kept vectors' indices, and the rows of `x` and `about` where the caller must write them.
+        They may replace vectors that were kept before. Returns the indices of the vectors to keep, from 0 to
+        `count` − 1, and the rows of `x` and `about` where the caller must write them.
         """
         most, drawn = len(self.drawn), self.lots.random(count)
         every = np.concatenate([self.drawn[: self.kept], drawn])

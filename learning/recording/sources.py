@@ -47,8 +47,8 @@ COLUMNS = (
 class Sources:
     """The contributions of modules to a number: the share of each kind of module, and the largest share.
 
-    `module` is the name of the largest contributor, and `share` is its share. Raises FileError for invalid
-    fields.
+    Shares can be negative. `module` is the name of the module whose share is the largest in absolute value,
+    and `share` is this share. Raises FileError for invalid fields.
     """
 
     shares: Mapping[str, float]
@@ -67,7 +67,10 @@ class Sources:
 
     @property
     def text(self) -> str:
-        """The share of each kind of module as text, largest first: "MLP 97%, embedding 2%, attention 1%"."""
+        """The share of each kind of module as text, ordered by absolute value: "MLP 107%, attention -7%".
+
+        The largest comes first.
+        """
         ordered = sorted(self.shares.items(), key=lambda each: -abs(each[1]))
         return ", ".join(f"{kind} {share:.0%}" for kind, share in ordered)
 
