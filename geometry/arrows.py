@@ -15,8 +15,8 @@ def with_heads(points: Array, length: float) -> Array:
     """Add an arrow head to the end of each piece of a line (M, k) in 2 or 3 dimensions; NaN separates pieces.
 
     A head has two barbs in 2D, four in 3D. Its tip is the last point of the piece; from there the line goes
-    on to the end of each barb, and between barbs back to the tip. Barbs reach back by `length`, but at
-    most by half the length of the piece. For a piece of length 0 all barbs are at the tip.
+    on to the end of each barb, and between barbs back to the tip. Barbs reach back by `length`, but at most
+    by half the length of the piece. If the points of a piece (nearly) coincide, all barbs are at the tip.
     """
     pieces = np.split(points, np.flatnonzero(np.isnan(points[:, 0])))
     return np.concatenate([np.vstack([piece, head(piece, length)]) for piece in pieces])

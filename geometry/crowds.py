@@ -26,7 +26,8 @@ def crowds(
 ) -> list[tuple[np.ndarray, int]]:
     """The places (k,) of a picture where many points (nearly) coincide, each with the number of points there.
 
-    The place with most points comes first; [] if there is no such place.
+    The place with most points comes first; [] if there is no such place. Many means two at least, and one in
+    CROWD_DIVISOR of all points. Places in the middle of a dense curve of points do not count.
 
     points      (N, k) the positions of the points in the picture; a point with NaN or infinity is ignored
     low, high   (k,) the ends of the picture's axes

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 Array = np.ndarray
 
-# the point's image is that of no other point, of some others, or of all points of its piece
+# whether the image of a point is that of no other point, of some others, or of all points of its piece
 FATES = "apart", "shared", "collapsed"
 APART, SHARED, COLLAPSED = range(3)
 WEIGHT_TOLERANCE = 1e-9  # relative to the largest weights, or in radians; smaller numbers are rounding errors
@@ -32,14 +32,18 @@ class Arc:
 
 
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
-    """Whether other points of the sphere share the image of each point x, (N,): APART, SHARED or COLLAPSED.
+    """For each point x of a sphere around the origin, whether other points of the sphere have the same image.
 
-    The image is that under the ReLU layer with weights W and biases b, and each x lies on a sphere around the
-    origin. A piece is the set of points at which the same neurons are active. APART: no other point has the
-    same image. SHARED: some other points have it. COLLAPSED: all points of its piece have it. The answer is
-    exact if the null space of the active rows of W has at most one dimension; points that share an image are
-    then mirror images. If it has more, but not all, dimensions, the points of a circle that lie in the piece
-    share an image, and each point counts as SHARED.
+    The image is that under the ReLU layer max(Wx + b, 0). The result (N,) has these numbers:
+
+    APART       no other point has the same image
+    SHARED      some other points of the same piece have the same image, but not all
+    COLLAPSED   all points of the piece have the same image
+
+    A piece is the set of points of the sphere at which the same neurons are active. The result depends on the
+    dimension k of the null space of these neurons' rows of W. All points of a piece are APART for k = 0, and
+    COLLAPSED for k = n. For k = 1, a point is SHARED if its mirror image, with the opposite component in the
+    null space, is in the piece too. For 1 < k < n, every point is taken for SHARED, without a further test.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):

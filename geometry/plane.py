@@ -38,11 +38,11 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 def edge_on(values: Array, eye: Array) -> Array:
     """The camera position nearest to `eye` (3,) from which the plane is seen edge-on.
 
-    values: those of the affine function that is 0 on the plane, as in `disc`. The position has the same
-    distance from the origin as `eye`. From almost straight above or below the point of the plane that is
-    nearest to the origin, a view has no defined up direction; then the position at the height of that point
-    is taken instead. Returns `eye` itself if `eye` lies on the plane's normal through the origin, or is
-    nearer to the origin than the plane.
+    values: those of the affine function that is 0 on the plane, as in `disc`. The position lies in the plane,
+    at the same distance from the origin as `eye`. Let p be the point of the plane nearest to the origin. From
+    a position almost straight above or below p, the view would have no clear up direction. Then a position at
+    the height of p is returned instead. Returns `eye` itself if `eye` lies on the plane's normal through the
+    origin, or is nearer to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal

@@ -75,7 +75,10 @@ def selectable(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def margins(keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The distance of each key to the convex hull of the other keys; ∞ if there is only one key."""
+    """The distance of each key to the convex hull of the other keys; ∞ if there is only one key.
+
+    Distances that rounding alone can cause are 0.
+    """
     keys, leads = checked(keys), []
     for k, key in enumerate(keys):
         away = np.delete(keys, k, axis=0) - key

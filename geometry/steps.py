@@ -335,7 +335,17 @@ class Attention:
 class Placed:
     """Replace each point by one whose coordinates are parameters: those that `names[k]` lists for point k.
 
-    `apply` raises ValueError if there are not `len(names)` points, or a parameter has no value.
+    Raises
+    ------
+    ValueError
+        If the lists of names are not equally long. `apply` raises it if there are not `len(names)` points, or
+        a parameter has no value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Placed([["a", "b"]]).apply(np.zeros((1, 2)), {"a": 3.0, "b": 4.0})
+    array([[3., 4.]])
     """
 
     names: Sequence[Sequence[str]]
