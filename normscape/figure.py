@@ -236,7 +236,10 @@ class Figure(anywidget.AnyWidget):
 
     @traitlets.validate("choices", "params", "progress", "follow", "camera", "controls")
     def _checked(self, proposal: Any) -> Any:
-        """Validate a trait before it changes; complete partial choices and parameters."""
+        """Validate a trait before it changes; complete partial choices and parameters.
+
+        Raises TraitError for a value that the scene does not allow.
+        """
         name, value = proposal.trait.name, proposal.value
         try:
             if name == "choices":

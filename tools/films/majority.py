@@ -103,7 +103,7 @@ def falling() -> None:
 
 
 def lengths() -> None:
-    """Write the table "majority_lengths": the steps to 50 % accuracy, for each setting in LENGTHS."""
+    """Write the table "majority_lengths": for each setting in LENGTHS, each seed's steps to 50 % accuracy."""
     data, rows = majority(TEST_SEQUENCES, seed=0, batch=LENGTHS_BATCH), []
     for name, (asked, valued) in LENGTHS.items():
         network = Lengths(asked=asked, valued=valued)
