@@ -184,7 +184,8 @@ def frames(
 
     The second number is measured on /layernorm only, and is 0 for other scenes. The input is the page's first
     slider for Normscape's own method, and the position between the stages for the others. slider: the
-    parameter that is moved while script is measured; with "", it is the position between the stages.
+    parameter that is moved while script is measured. With "", the position between the stages is moved, and
+    the clock too if the scene has one; a scene with a single stage and no clock moves its first slider.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())

@@ -192,14 +192,17 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The files that a browser fetches for a page: those linked in its HTML, and modules that they import."""
+    """The paths of the files that a page needs: those that its HTML links, and modules that these import.
+
+    Modules of modules are included. Pictures (/still/, /card/) and addresses without a dot are left out.
+    """
 
     def text(path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
             return answer.read().decode()
 
     named = [link for link in LINK.findall(text(path)) if "." in link.partition("?")[0]]
-    # Pictures are left out: the HTML links them for both themes, but a browser fetches only one theme's.
+    # the HTML links pictures for both themes, but a browser fetches only one theme's
     found = [link for link in named if not link.startswith(("/still/", "/card/"))]
     for link in found:
         if link.partition("?")[0].endswith(".mjs"):
