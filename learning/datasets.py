@@ -118,7 +118,7 @@ def filmed_xor() -> DataSet:
 
 
 def rings(n: int, *, noise: float, seed: int) -> DataSet:
-    """n points on two circles around the origin, plus Gaussian noise of standard deviation `noise`.
+    """n points on two circles around the origin, by turns, plus Gaussian noise of standard deviation `noise`.
 
     The circles have radius ½ (label 0) and 1 (label 1).
     """

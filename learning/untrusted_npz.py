@@ -74,7 +74,8 @@ def _count(name: str, count: int) -> None:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
     """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
 
-    The size that the archive states may be false, so no more bytes than it says are read.
+    Also raises it for a compression other than deflate, the usual one. The size that the archive states may
+    be false, so no more bytes than it says are read, and one more, which shows that there are too many.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]

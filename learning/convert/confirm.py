@@ -105,10 +105,10 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
     """The plan with only those folds that leave the outputs of a float64 copy unchanged up to rounding.
 
-    A fold of a norm's centring must also leave inputs with mean 0 up to rounding. First all folds are tried
-    together; if that fails, each is tried alone (folds with the same edits together), and those that pass are
-    tried together. A fold that fails gets the answer "unknown"; so do all folds if the last try fails, if
-    there is too little memory, or if the model does not run in float64.
+    If a norm's centring is folded, the mean of its inputs must also be 0 up to rounding. First all folds are
+    tried together; if that fails, each is tried alone (folds with the same edits together), and those that
+    pass are tried together. A fold that fails gets the answer "unknown"; so do all folds if the last try
+    fails, if there is too little memory, or if the model does not run in float64.
     """
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()
     if needed > free:

@@ -49,8 +49,9 @@ class Summands(Tracer):
     def summands(self, value: Value) -> list[Value]:
         """The summands of a value, which are found by following additions back from it.
 
-        If an addition of two tensors (with `alpha` 1) computed the value, its summands are the summands of
-        both operands. Otherwise, as after the addition of a number, the value is its own only summand.
+        If an addition of two tensors (with `alpha` 1) computed the value, or one of which it is a view or a
+        copy, its summands are the summands of both operands. Otherwise, as after the addition of a number,
+        the value is its own only summand.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
@@ -165,7 +166,10 @@ def _sources(written: Sequence[tuple[str, str]], numbers: Tensor, whole: Tensor)
 
 
 def _origin(value: Value) -> Value:
-    """The value of which `value` is a view or a copy; `value` itself if it is neither."""
+    """The value of which `value` is a view or a copy; `value` itself if it is neither.
+
+    Copies into an existing tensor (`copy_`) do not count.
+    """
     while value.call is not None and value.call.op in (COPY_OPS | VIEW_OPS) - {"copy"}:
         value = value.call.args[0]
     return value

@@ -109,9 +109,9 @@ class Plan:
     def apply(self, model: Any) -> None:
         """Rewrite the parameters of a model in place.
 
-        If the edits of one parameter read another parameter, they are done before that one is rewritten, so
-        that they read its original numbers. Raises ValueError if the edits for two names of one tensor
-        differ, or if parameters read one another in a circle.
+        A parameter is rewritten only after all other edits that read it, so that these read its original
+        numbers. Raises ValueError if the edits for two names of one tensor differ, although it is not untied,
+        or if parameters read one another in a circle.
         """
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         untied, edits = set(self.untied), defaultdict(list)

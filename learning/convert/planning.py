@@ -115,7 +115,7 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """A parameter that the forward pass did not use, although a counterpart of it is edited; or None.
+    """The name of a parameter that the forward pass did not use, although a counterpart is edited; or None.
 
     Counterparts are parameters with the same name in another layer or expert. If one was not used, the trace
     does not show how the model uses it, so it cannot be decided whether `edits` are complete.

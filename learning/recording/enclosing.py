@@ -34,7 +34,7 @@ class Enclosing:
         self.cached: dict[str, int | None] = {}
 
     def enter(self, path: str, module: Any, args: Any, kwargs: Any) -> None:
-        """Note the arguments with which the module at `path` is called."""
+        """Note the tokens, positions and masks with which the module at `path` is called."""
         takes = inspect.signature(module.forward)
         try:
             said = takes.bind_partial(*args, **kwargs).arguments
@@ -50,7 +50,7 @@ class Enclosing:
             self.cached[path] = _cached_tokens(every.get(CACHE_ARGUMENT))
 
     def leave(self, path: str) -> None:
-        """Forget the arguments of the module at `path`, whose call has ended."""
+        """Forget what `enter` noted of the module at `path`, whose call has ended."""
         self.given.pop(path, None)
         self.cached.pop(path, None)
 

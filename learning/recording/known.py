@@ -77,10 +77,14 @@ class NotKnown(ValueError):
 def known(path: str, module: Any, like: Any) -> Known | None:
     """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    That is, if it cannot be a norm (see the module's docstring); if it contains modules and has no parameters
-    of its own; or if it computes no known norm, and neither its class nor the attribute that holds it is
-    called a norm. `path` is the module's path in its model. `like` is any tensor of the model; the probe
-    vectors of a module without parameters get its dtype and device. Raises NotKnown for a module that is
+    Such a module
+
+    - cannot be a norm, as the docstring of this file defines it;
+    - or contains modules, and has no parameters of its own;
+    - or computes no known norm, and neither its class nor the attribute that holds it is called a norm.
+
+    `path` is the module's path in its model. `like` is any tensor of the model; if the module has no
+    parameters, its probe vectors get the dtype and device of `like`. Raises NotKnown for a module that is
     called a norm but matches no formula known here.
     """
     own = list(module.parameters(recurse=False))

@@ -104,7 +104,10 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """The display name of a model: the title in its folder's README, or else the last part of its path."""
+    """The display name of a model: the title in its folder's README, or else the last part of its path.
+
+    The ending .gguf is left out.
+    """
     folder = Path(name)
     if not folder.is_dir():
         return folder.name.removesuffix(GGUF)
@@ -121,7 +124,8 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 
     `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head:
     the one that its configuration names, or else one that predicts tokens. `strict` loads a folder that
-    `convert --strict` wrote (`learning.convert.load`). Raises NoModel if loading fails.
+    `convert --strict` wrote (`learning.convert.load`). Raises NoModel if the model cannot be loaded, does not
+    fit into the free memory, or reads something else than text.
     """
     quiet()
     huggingface_hub.utils.disable_progress_bars()
@@ -246,8 +250,8 @@ def quiet() -> None:
 def _head(config: Any) -> Any:
     """The class to load for a model with a prediction head.
 
-    It is the class that the configuration names, or else a masked, sequence-to-sequence or causal language
-    model, or else the model without a head.
+    It is the class that the configuration names, unless it is one for pre-training; or else a masked,
+    sequence-to-sequence or causal language model; or else the model without a head.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]

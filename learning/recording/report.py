@@ -58,7 +58,10 @@ def summary_columns(rows: Sequence[TableRow]) -> list[Column]:
 
 
 def table(rows: Sequence[TableRow]) -> str:
-    """Format the `summary_columns` of the rows as a text table with aligned columns."""
+    """Format the `summary_columns` of the rows as a text table with aligned columns.
+
+    Long headings are wrapped. A text of more than MAX_PATH_CHARACTERS begins with "…" and shows its end.
+    """
     shown = summary_columns(rows)
     headings = [wrap(column.label, MAX_HEADING_CHARACTERS) for column in shown]
     height = max(map(len, headings))
