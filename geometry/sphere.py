@@ -99,7 +99,7 @@ def u_eps(x: Float[Array, "*batch d"], *, eps: Scalar) -> Float[Array, "*batch d
     Returns
     -------
     array (*batch, d)
-        Points inside the unit sphere, or on it for ε = 0.
+        Points inside the unit sphere, or on it for ε = 0. The zero vector stays 0.
 
     Raises
     ------

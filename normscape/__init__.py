@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _check_own_packages() -> None:
-    """Raise ImportError if another installed package shadows one of ours."""
+    """Raise ImportError if one of our PACKAGES is missing, or if another package of its name comes first."""
     here = Path(__file__).parents[1]
     for package in PACKAGES:
         found = find_spec(package)

@@ -12,7 +12,10 @@ from typing import Any
 
 
 def import_dash_quietly() -> None:
-    """Import Dash so that it opens its comm only when a Dash application sends a message."""
+    """Import Dash so that it opens its comm only when a Dash application sends a message.
+
+    Does nothing if Dash is imported already.
+    """
     if "dash" in sys.modules:
         return
     try:

@@ -67,7 +67,7 @@ def linear(color: str) -> np.ndarray:
 
 
 def written(light: np.ndarray) -> str:
-    """Linear-light red, green and blue written as `#rrggbb`: the inverse of `linear`."""
+    """Linear-light red, green and blue, clipped to 0 … 1, as `#rrggbb`: the inverse of `linear`."""
     own = np.clip(light, 0, 1)
     return hexed(255 * np.where(own <= 0.0031308, 12.92 * own, 1.055 * own ** (1 / 2.4) - 0.055))
 

@@ -53,7 +53,7 @@ def check(slug: str, root: Path) -> None:
 def write(slug: str, root: Path = ROOT) -> list[str]:
     """Write the skeleton of a scene into the checkout, and its line into the course (COURSE).
 
-    Returns the paths of the written files. Raises WrongSlug.
+    Returns the paths of the written files. Raises WrongSlug as `check` does.
     """
     check(slug, root)
     for path, template in files(slug).items():
