@@ -19,8 +19,9 @@
 
 import { determinant, dot } from "./vectors.mjs";
 
-const COORDINATE_TOLERANCE = 2 ** -46; // relative to the largest coordinate or distance
-// the ratio of the shortest image of an axis to the longest: if it is smaller, a map counts as not invertible
+// a bound of rounding errors of coordinates, relative to the largest coordinate or distance
+const COORDINATE_TOLERANCE = 2 ** -46;
+// a map counts as not invertible if the ratio of the shortest image of an axis to the longest is smaller
 const MIN_AXIS_RATIO = 1e-4;
 
 /** @type {WeakMap<Points, Frame>} results of `frameOf` */
@@ -28,8 +29,9 @@ const frames = new WeakMap();
 
 /**
  * The invertible affine map that takes each of n points in `before` to the point with the same index in
- * `after`; null if there is none. @param {Points} before @param {Points} after @param {number} n
- * @param {number} d @returns {AffineMap | null}
+ * `after`, up to rounding; null if there is none or n is 0. The axes of `before` are cached.
+ * @param {Points} before @param {Points} after @param {number} n @param {number} d the number of coordinates
+ * of a point @returns {AffineMap | null}
  */
 export function affineMap(before, after, n, d) {
   if (!n || before.length !== after.length) return null;
@@ -59,11 +61,11 @@ export function affineMap(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
-/** Orthonormal axes of the affine space that n points span, with the first point as origin. Each axis leads
- * towards the point that is farthest from the span of the axes before it. No further axis is added once the
- * distance of that point is at most `tolerance`·size + `least`, where size is the largest distance of a point
- * from the first. @param {Points} points @param {number} n @param {number} d @param {number} tolerance
- * @param {number} [least] @returns {Frame} */
+/** Compute orthonormal axes of the affine space that n points with d coordinates each span, with the first
+ * point as origin. Each axis leads towards the point that is farthest from the span of the axes before it. No
+ * further axis is added once the distance of that point is at most tolerance·size + least, where size is the
+ * largest distance of a point from the first. @param {Points} points @param {number} n @param {number} d
+ * @param {number} tolerance @param {number} [least] @returns {Frame} */
 export function frameOf(points, n, d, tolerance, least = 0) {
   /** @type {Frame} */ const built = { ends: [], axes: [], along: [], size: 0 };
   const rest = new Float64Array(points);
@@ -97,8 +99,9 @@ export function frameOf(points, n, d, tolerance, least = 0) {
 
 /** Whether an affine map takes all n points to where they are now. The map takes the axes of a `Frame` to the
  * vectors `to`. So the vector from the first point to point i must now be Σ along[s][i]·to[s] (up to
- * rounding). @param {Float64Array[]} along the coordinates before the map, as in `Frame` @param {number[][]}
- * to the images of the axes @param {Points} after the points now @param {number} n @param {number} d */
+ * rounding). @param {Float64Array[]} along the coordinates before the map, as in `Frame`
+ * @param {number[][]} to the images of the axes @param {Points} after the points now @param {number} n
+ * @param {number} d the number of coordinates of a point */
 function follows(along, to, after, n, d) {
   let size = 0;
   for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));
@@ -112,14 +115,16 @@ function follows(along, to, after, n, d) {
   return true;
 }
 
-/** The vector from the first point to point i. @param {Points} points @param {number} i @param {number} d */
+/** The vector from the first point to point i. @param {Points} points with d coordinates each
+ * @param {number} i @param {number} d */
 function away(points, i, d) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) out.push(points[i * d + j] - points[j]);
   return out;
 }
 
-/** Add a multiple of y to x, in place. @param {number[]} x @param {number[]} y @param {number} times */
+/** Add a multiple of y to x, in place. @param {number[]} x @param {number[]} y @param {number} times the
+ * factor of y */
 function add(x, y, times) {
   for (let j = 0; j < x.length; j++) x[j] += times * y[j];
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Display coordinates: what is drawn along each axis of a view. Each is computed from a point by a row: the
- * dot product of the row's weights and the point, plus an offset.
+ * Compute display coordinates: the numbers that are drawn along the axes of a view. Each is computed from a
+ * point by a row: the dot product of the row's weights and the point, plus an offset.
  */
 
 import { movers, value } from "./packed.mjs";
@@ -10,10 +10,10 @@ import { movers, value } from "./packed.mjs";
 /** Write one display coordinate of n points into `out`; the coordinate of point i goes to index start +
  * i·stride. It is ⟨row.weights, point⟩ + row.offset, where `point` is the point at stage `row.stage` (at most
  * the last stage), or the current point if `row.stage` is null. If there is a row `row.over`, the result is
- * divided by the display coordinate that this row gives. @param {Row} row @param {ArrayLike<number>[]}
- * stagesOfCloud the points at each stage @param {ArrayLike<number>} now the current points @param {number} n
- * @param {Params} params @param {Float32Array | Float64Array} out @param {number} start @param {number}
- * stride */
+ * divided by the display coordinate that this row gives. @param {Row} row
+ * @param {ArrayLike<number>[]} stagesOfCloud the points at each stage @param {ArrayLike<number>} now the
+ * current points @param {number} n @param {Params} params the values of parameters, on which the weights may
+ * depend @param {Float32Array | Float64Array} out @param {number} start @param {number} stride */
 export function coordinate(row, stagesOfCloud, now, n, params, out, start, stride) {
   const points = row.stage === null ? now : stagesOfCloud[Math.min(row.stage, stagesOfCloud.length - 1)];
   const weights = Array.isArray(row.weights) ? row.weights : value(row.weights, params);
@@ -47,8 +47,8 @@ export function project(rows, stagesOfCloud, points, n, params) {
   return out;
 }
 
-/** The names of the parameters on which the weights of rows and of their divisors (`over`) depend. @param
- * {Row[]} rows @returns {string[]} */
+/** The names of the parameters on which the weights of rows depend, those of their divisors (`over`)
+ * included; a name can occur several times. @param {Row[]} rows @returns {string[]} */
 export const rowMovers = (rows) =>
   rows.flatMap(({ weights, over }) => [
     ...(Array.isArray(weights) ? [] : movers(weights)),

@@ -13,7 +13,7 @@ import { onlyOf, sizeOf } from "./engine.mjs";
 import { opacityOf, pointsOf } from "./shown.mjs";
 /** @import { Moment, View } from "./engine.mjs" */
 
-const CELLS_PER_AXIS = 1000; // points in the same or in neighbouring cells share a place
+const CELLS_PER_AXIS = 1000; // grid cells; points in the same or in neighbouring cells count as coinciding
 // a crowd has at least 1/50 of all points, and at least 2; fewer points may coincide by chance
 const CROWD_DIVISOR = 50;
 // Points at the same place of a projection can be far apart in the space that is projected. A point counts
@@ -30,13 +30,13 @@ const DIGIT_WIDTH_EM = 0.62; // upper bound of a digit's width
 // Points far outside the ranges can get the key of another cell.
 const CELL_KEY_STRIDE = 4 * CELLS_PER_AXIS;
 
-/** The places where many points coincide, the fullest first: the mean of the points there (place), and their
- * number (count). A place with many other points close by is left out, because it is part of a dense row of
- * points. If the points are a projection, `space(i)` returns point i in the space that is projected. Then a
- * point is counted only if it is also near the median of the place's points in that space
+/** The places in a view where many points coincide, the one with most points first. place: the mean of the
+ * points there; count: their number. A place with many other points close by is left out, because it is part
+ * of a dense row of points. If the points are a projection, `space(i)` returns point i in the space that is
+ * projected. Then a point is counted only if it is also near the median of the place's points in that space
  * (SPACE_REACH_CELLS). @param {ArrayLike<number>} points k numbers for each, NaN for points that are not
- * shown @param {[number, number][]} ranges the ends of the k axes @param {(i: number) => ArrayLike<number>}
- * [space] @returns {{place: number[], count: number}[]} */
+ * shown @param {[number, number][]} ranges the ends of the k axes
+ * @param {(i: number) => ArrayLike<number>} [space] @returns {{place: number[], count: number}[]} */
 export function crowds(points, ranges, space) {
   const k = ranges.length;
   const reach = (SPACE_REACH_CELLS * Math.max(...ranges.map(([low, high]) => high - low))) / CELLS_PER_AXIS;
@@ -74,7 +74,7 @@ export function crowds(points, ranges, space) {
   return places.sort((a, b) => b.count - a.count);
 }
 
-/** The points of a crowd that are near the median of the crowd's points in the space that is projected:
+/** The points of a crowd that are near the median of the crowd's points, in the space that the view projects:
  * each coordinate differs from the median of that coordinate by at most `reach`. @param {number[]} own the
  * indices of the crowd's points @param {(i: number) => ArrayLike<number>} space the position of a point
  * @param {number} reach @returns {number[]} their indices */
@@ -87,9 +87,10 @@ function together(own, space, reach) {
   return own.filter((_, i) => median.every((m, j) => Math.abs(positions[i][j] - m) <= reach));
 }
 
-/** The number of points in a box around a place. The box reaches NEIGHBOURHOOD_CELLS to each side, so that it
- * is about as large as a drawn point. @param {ArrayLike<number>} points k numbers for each @param {number[]}
- * place @param {[number, number][]} ranges */
+/** The number of points in a box around a place, in display coordinates. The box reaches NEIGHBOURHOOD_CELLS
+ * to each side, so that it is about as large as a drawn point. @param {ArrayLike<number>} points k numbers
+ * for each @param {number[]} place the middle of the box @param {[number, number][]} ranges the ends of the k
+ * axes */
 function near(points, place, ranges) {
   const k = ranges.length;
   const reach = ranges.map(([low, high]) => ((high - low) * NEIGHBOURHOOD_CELLS) / CELLS_PER_AXIS);
@@ -107,9 +108,9 @@ function near(points, place, ranges) {
 const neighbourKeyOffsets = (k) =>
   k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** The crowds whose counts can be written as labels without overlapping the label of an earlier crowd in
- * the list. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at x and y of each
- * crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
+/** The crowds whose counts can be written as labels: those whose label does not overlap the label of an
+ * earlier crowd in the list. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at
+ * x and y of each crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {
@@ -126,8 +127,8 @@ export function legible(crowds, at, tall) {
 /** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
  * counted once at each stage at which a `Points` mark shows it, at its place in the topmost of the marks that
  * show it at this stage. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
- * a crowd coincide not only in the view's projection but also in the space of their cloud. @param {View} view
- * @param {Moment} moment @returns {Crowd[]} */
+ * a crowd coincide not only in the view's projection but also in the space of their cloud, at each of these
+ * stages. @param {View} view @param {Moment} moment @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const shown =
     /**

@@ -48,8 +48,9 @@ const times = (a, b) =>
     (i) => a.tangents[i] * b.values[i] + a.values[i] * b.tangents[i],
   );
 
-/** Apply a function to dual numbers, by the chain rule. @param {Dual} a @param {(x: number) => number} f
- * @param {(x: number, y: number) => number} slope f′(x), given x and y = f(x) */
+/** Apply a function to dual numbers, by the chain rule: the result at x + ε·v is f(x) + ε·f′(x)·v.
+ * @param {Dual} a @param {(x: number) => number} f @param {(x: number, y: number) => number} slope f′(x),
+ * given x and y = f(x) */
 function lifted(a, f, slope) {
   const values = a.values.map((x) => f(x));
   return { values, tangents: a.tangents.map((v, i) => slope(a.values[i], values[i]) * v) };
@@ -64,9 +65,9 @@ const inverse = (a) =>
   );
 
 /** Apply a pipeline f and its derivative to n pairs of a point p and a direction v. Returns the n pairs of
- * f(p) and J_f(p)·v, where J_f is the Jacobian matrix of f. In both arrays, the coordinates of each pair's
- * first vector are followed by those of its second. @param {Float64Array} x the pairs (p, v), one after the
- * other @param {number} n @param {Step[]} steps of f @param {Context} context */
+ * f(p) and J_f(p)·v, where J_f is the Jacobian matrix of f at p. In both arrays a pair is stored as the
+ * coordinates of its first vector, then those of its second. @param {Float64Array} x the pairs (p, v), one
+ * after the other @param {number} n @param {Step[]} steps of f @param {Context} context */
 export function derivative(x, n, steps, context) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>
@@ -89,7 +90,7 @@ export function derivative(x, n, steps, context) {
 }
 
 /**
- * Apply steps to n points in dual arithmetic.
+ * Apply steps, one after the other, to n points in dual arithmetic.
  * @param {Dual[]} x the coordinates of the points, one `Dual` for each coordinate @param {number} n
  * @param {Step[]} steps @param {Context} context @returns {Dual[]}
  */
@@ -97,8 +98,8 @@ const run = (x, n, steps, context) => steps.reduce((now, step) => after(now, n, 
 
 /**
  * Apply one step to n points in dual arithmetic. Throws for kinds of steps that Python does not allow inside
- * a `Derivative`. @param {Dual[]} x @param {number} n @param {Step} step @param {Context} context @returns
- * {Dual[]}
+ * a `Derivative`. @param {Dual[]} x one `Dual` for each coordinate; so is the result @param {number} n
+ * @param {Step} step @param {Context} context @returns {Dual[]}
  */
 function after(x, n, step, context) {
   switch (step.kind) {
@@ -136,10 +137,12 @@ function after(x, n, step, context) {
 }
 
 /**
- * Softmax over the coordinates of each point in dual arithmetic. Temperature 0 and the causal mask have the
- * same meaning as in steps.mjs. @param {Dual[]} x one `Dual` for each coordinate; the result has the same
- * form @param {number} n @param {number} temperature @param {boolean} causal @param {number} first the index
- * of the first of these points in its cloud
+ * Softmax over the coordinates of each of n points, in dual arithmetic. At temperature 0 the largest
+ * coordinate gets 1, or the largest ones share it equally, and the derivative is 0. With the causal mask,
+ * point k of the cloud (from 0) uses only its first k + 1 coordinates, and the others become 0.
+ * @param {Dual[]} x one `Dual` for each coordinate; the result has the same form @param {number} n
+ * @param {number} temperature @param {boolean} causal @param {number} first the index of the first of these
+ * points in its cloud
  */
 function softmax(x, n, temperature, causal, first) {
   const seen = (/** @type {number} */ i, /** @type {number} */ j) => !causal || j <= first + i;
@@ -166,8 +169,8 @@ function softmax(x, n, temperature, causal, first) {
   return weights.map((weight) => times(weight, share));
 }
 
-/** The values, or the tangents, of dual coordinates as one array, point by point. @param {Dual[]} x
- * @param {number} n @param {"values" | "tangents"} part */
+/** The values, or the tangents, of the dual coordinates of n points as one array, point by point.
+ * @param {Dual[]} x one `Dual` for each coordinate @param {number} n @param {"values" | "tangents"} part */
 function rows(x, n, part) {
   const out = new Float64Array(n * x.length);
   x.forEach((each, j) => {
@@ -176,9 +179,8 @@ function rows(x, n, part) {
   return out;
 }
 
-/** Split an array of n points, one point after another, into an array for each coordinate.
- * @param {Float64Array} points
- * @param {number} n */
+/** Split an array of n points, one point after another, into one array for each coordinate.
+ * @param {Float64Array} points @param {number} n */
 function columns(points, n) {
   const m = points.length / n || 0;
   return Array.from({ length: m }, (_, j) => filled(n, (i) => points[i * m + j]));

@@ -3,8 +3,8 @@
  * The engine computes positions from a recipe and parameters. Pure: no DOM, no Plotly.
  *
  * It mirrors geometry/pipeline.py (steps, stages, positions between stages) and components/language/cloud.py
- * (display coordinates). A test compares the engine with Python and PyTorch. What each mark draws is computed
- * in marks.mjs.
+ * (display coordinates). A test compares the engine with Python and PyTorch. The points that each mark draws
+ * are computed in marks.mjs.
  *
  * @typedef {{dtype: string, shape: number[], bdata: string}} Packed an array in base64; see packed.mjs
  * @typedef {{base: Packed, terms?: Record<string, Packed>, tracks?: Record<string, {at: Packed, values:
@@ -33,14 +33,15 @@
  * @typedef {{name: string, kind: string, label: string, default: string | number, options: Record<string,
  *   string>, of?: string[], when?: [string, string[]] | null, min?: number, max?: number, folded?: boolean}}
  *   Choice a setting for which the server builds another recipe
- * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text of the scene
+ * @typedef {{html: string, questions: string, tour: import("../player/tour.mjs").Stop[]}} Text the text of a
+ *   scene and the questions about it, both as HTML; and the stops of its tour
  * @typedef {Omit<import("./recipe.d.ts").Recipe, "views"> & {title: string, views: View[], choices: Choice[],
  *   chosen: Record<string, string | number>, text: Text | null}} Recipe as the server sends it. chosen: the
  *   values of the choices for which it was built
  * @typedef {Record<string, number>} Params the values of parameters, by their names
- * @typedef {{params: Params, all: Stages, first: number}} Context what steps read besides their points. all:
- *   the stages of the clouds that come earlier in the recipe; first: the index, in its cloud, of the first of
- *   the points
+ * @typedef {{params: Params, all: Stages, first: number}} Context the data that steps read besides their
+ *   points. all: the stages of the clouds that come earlier in the recipe; first: the index, in its cloud, of
+ *   the first of the points
  * @typedef {(part: number) => number} Own the progress of one point, given its place in the cloud's order,
  *   from 0 (the first point) to 1 (the last)
  * @typedef {Record<string, Float64Array>} Progresses for some clouds, the progress of each point
@@ -77,7 +78,8 @@ export const parameterOf = (recipe, name) =>
  * to its maximum; undefined if there is none. @param {Recipe} recipe @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
-/** Whether a step is the identity, x ↦ x, for all parameters, so that nothing moves. @param {Step} step */
+/** Whether a step is the identity x ↦ x for all values of the parameters, so that it moves no point.
+ * @param {Step} step */
 function isIdentity(step) {
   if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;
   const [m, d] = step.A.base.shape;
@@ -121,9 +123,9 @@ function copied(x, old) {
   return out;
 }
 
-/** Apply a step to x. The result is in an array that no later step overwrites. @param {Float64Array} x
- * @param {number} n @param {Step} step @param {Context} context @param {Float64Array} [old] an array whose
- * memory may be reused @returns {Float64Array} */
+/** Apply a step to the n points in x. Later steps do not overwrite the array that is returned.
+ * @param {Float64Array} x @param {number} n @param {Step} step @param {Context} context
+ * @param {Float64Array} [old] an array whose memory may be reused @returns {Float64Array} */
 function stage(x, n, step, context, old) {
   if (IN_PLACE_STEPS.has(step.kind)) return apply(copied(x, old), n, step, context);
   if (step.kind !== "affine") return copied(apply(x, n, step, context), old);
@@ -144,7 +146,7 @@ function stage(x, n, step, context, old) {
 
 /** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all the stages of the clouds before it in the
- * recipe @param {Memory} memory */
+ * recipe @param {Memory} memory the cached stages */
 function cachedStages(cloud, params, all, memory) {
   const known = memory.get(cloud) ?? newEntry(cloud);
   memory.set(cloud, known);
@@ -157,8 +159,8 @@ function cachedStages(cloud, params, all, memory) {
   return latest(known.slot, inputs, compute, true);
 }
 
-/** The cache entry of a cloud whose stages have not been computed yet. @param {Cloud} cloud @returns {Known}
- */
+/** A new cache entry for a cloud: the names on which its stages depend, and no stages yet.
+ * @param {Cloud} cloud @returns {Known} */
 function newEntry(cloud) {
   const steps = flattened([...cloud.place, ...cloud.steps]);
   return { names: parametersOf(steps), sources: sourcesOf(steps), slot: {}, before: undefined };
@@ -204,8 +206,10 @@ export function between(stages, n, progress, old) {
   return out;
 }
 
-/** The result of `between` if `progress` has a separate number for each point. @param {ArrayLike<number>[]}
- * stages @param {number} n @param {ArrayLike<number>} progress @param {Float64Array} [old] */
+/** The result of `between` if `progress` has a separate number for each point.
+ * @param {ArrayLike<number>[]} stages of one cloud @param {number} n the number of points
+ * @param {ArrayLike<number>} progress the progress of each point, in stages @param {Float64Array} [old] an
+ * array whose memory is reused */
 function scattered(stages, n, progress, old) {
   const last = stages.length - 1;
   const widths = stages.map((points) => points.length / n || 1);
@@ -277,8 +281,8 @@ export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 
 const FREE_MARKS = ["Points", "Trail", "Labels"];
 
-/** The names of the loose clouds: those whose points may start to move at different times. The points of such
- * a cloud are drawn one by one, and no line, surface, statistic or other cloud needs all of them at the same
+/** The names of the loose clouds, whose points may start to move at different times. The points of such a
+ * cloud are drawn one by one, and no line, surface, statistic or other cloud needs all of them at the same
  * stage. A cloud is not loose if another cloud, drawn as a line or surface, has the same steps: the points
  * would come off that line or surface. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
@@ -314,8 +318,8 @@ export function loose({ clouds, views, readouts }) {
   return names;
 }
 
-/** Whether two parts of a recipe are equal as JSON. @param {unknown} a @param {unknown} b @returns {boolean}
- */
+/** Whether two parts of a recipe would be the same JSON, whatever the order of names in objects.
+ * @param {unknown} a @param {unknown} b @returns {boolean} */
 function alike(a, b) {
   if (a === b || !a || !b || typeof a !== "object" || typeof b !== "object") return a === b;
   const names = Object.keys(a);
@@ -342,7 +346,7 @@ export function residual(a, b, n, m) {
 
 /** The coordinates of one point (components), their mean and standard deviation (std), the point's norm, and
  * the angle between the point and the direction (1, …, 1). The angle is in degrees from 0 to 180, and NaN at
- * the origin. @param {ArrayLike<number>} x */
+ * the origin. @param {ArrayLike<number>} x the point */
 export function measures(x) {
   const d = x.length;
   const components = Array.from(x);

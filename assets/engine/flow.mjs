@@ -3,7 +3,8 @@
  * Solve a differential equation for all points, as `Flow` in geometry/pipeline.py does.
  *
  * @typedef {Extract<Step, {kind: "flow"}>} Flow
- * @typedef {(x: Float64Array) => Float64Array} Velocity
+ * @typedef {(x: Float64Array) => Float64Array} Velocity the derivative dx/dt of all points with respect to
+ *   time, as a function of the points x
  *
  * @typedef {{time: number, point: number, place: number[]}} Node an event of the solution: the end of a
  *   Runge–Kutta step (then `point` is −1), or the moment at which the point with index `point` gets the
@@ -24,13 +25,14 @@ const KEPT_RUNS = 3;
 /** @type {WeakMap<Flow, Run[]>} the cached solutions of each flow, the most recently used first */
 const runs = new WeakMap();
 
-/** The points at the time `step.until`, which may depend on parameters, if they start from x at the first of
- * `step.times`. Between the ends of Runge–Kutta steps the solution is interpolated linearly. Solutions are
- * cached: if only the time has changed, a cached solution is continued. A flow can give points another
- * direction at given times (`puts`, as when a reader drags a point); if a put changes, the solution is
- * computed again from the first changed put on. Calls `takeTime` before each Runge–Kutta step. @param
- * {Float64Array} x @param {number} n @param {Flow} step @param {Params} params @param {unknown[]} inputs that
- * the velocity depends on @param {Velocity} velocity */
+/** Solve the differential equation of a flow: return the n points at the time `step.until`, which may depend
+ * on parameters. They start from x at the first of `step.times`. Between the ends of Runge–Kutta steps the
+ * solution is interpolated linearly. Solutions are cached: if only the time has changed, a cached solution is
+ * continued. A flow can give points another direction at given times (`puts`, as when a reader drags a
+ * point); if a put changes, the solution is computed again from the first changed put on. Calls `takeTime`
+ * (time_slices.mjs) before each Runge–Kutta step. @param {Float64Array} x @param {number} n
+ * @param {Flow} step @param {Params} params @param {unknown[]} inputs that the velocity depends on
+ * @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
@@ -60,9 +62,9 @@ export function flow(x, n, step, params, inputs, velocity) {
  * `nodesOf` */
 const latestNodes = new WeakMap();
 
-/** The nodes of a solution at these parameters. While the values of all puts stay equal, the same array
- * object is returned. @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the
- * order of time */
+/** The nodes of a flow's solution for n points at these parameters: the ends of Runge–Kutta steps, and the
+ * moments of puts. While the values of all puts stay equal, the same array object is returned.
+ * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
 function nodesOf(step, n, params) {
   const values = step.puts.flatMap(({ point, time, place }) =>
     [point, time, place].map((each) => value(each, params)),
@@ -76,8 +78,9 @@ function nodesOf(step, n, params) {
 
 /** Compute the nodes of a solution: the ends of all Runge–Kutta steps, and the moments at which a point gets
  * another direction (puts). At each such moment a Runge–Kutta step ends, too. Puts before the first time
- * count as at the first time. Puts of points that do not exist, or after the last time, are left out. @param
- * {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
+ * count as at the first time. Puts of points that do not exist, or after the last time, are left out.
+ * @param {Flow} step @param {number} n the number of points @param {Params} params @returns {Node[]} in the
+ * order of time */
 function ordered({ times, puts }, n, params) {
   const ends = [...unpack(times)];
   const [first, last] = [ends[0], ends[ends.length - 1]];
@@ -94,16 +97,17 @@ function ordered({ times, puts }, n, params) {
   );
 }
 
-/** The nearest whole number. Halfway between two whole numbers, the even one is taken, as by Python's
- * `round`. @param {number} x */
+/** Round a number to the nearest whole number. Halfway between two whole numbers, the even one is taken, as
+ * by Python's `round`. @param {number} x */
 function rounded(x) {
   const near = Math.round(x);
   return near - x === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** The cached solution from x with these nodes and inputs. If there is none, a new solution, which begins
- * with the states that it has in common with a cached one. @param {Flow} step @param {Float64Array} x the
- * points at the start @param {Node[]} nodes @param {unknown[]} inputs @returns {Run} */
+/** The cached solution from x with these nodes and inputs. If there is none, a new solution is cached and
+ * returned. It begins with the states that it has in common with a cached one, or with x alone.
+ * @param {Flow} step @param {Float64Array} x the points at the start @param {Node[]} nodes
+ * @param {unknown[]} inputs @returns {Run} */
 function runOf(step, x, nodes, inputs) {
   const kept = runs.get(step) ?? [];
   const alike = kept.filter((run) => same(run.inputs, inputs) && same(run.states[0], x));
@@ -129,8 +133,8 @@ function common(run, nodes) {
 }
 
 /** A copy of the points x in which one point has the direction of `place`, and its own length as before; if
- * `place` is 0, the point is unchanged. @param {Float64Array} x @param {number} point its index @param
- * {number[]} place */
+ * `place` is the zero vector, the point is unchanged. @param {Float64Array} x @param {number} point its index
+ * @param {number[]} place */
 function put(x, point, place) {
   const d = place.length;
   const out = Float64Array.from(x);

@@ -37,8 +37,9 @@ const TANH = Float64Array.from({ length: 2 * TANH_IS_ONE * TABLE_STEPS + 1 }, (_
   Math.tanh(k / TABLE_STEPS - TANH_IS_ONE),
 );
 
-/** tanh x, accurate to a few roundings, three times as fast as `Math.tanh`. Writes x = a + t, with a in a
- * table and t small: tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t). @param {number} x */
+/** The hyperbolic tangent of x, accurate to a few rounding errors, and three times as fast as `Math.tanh`.
+ * Writes x = a + t, with a in a table and t small: tanh(a + t) = (tanh a + tanh t)/(1 + tanh a · tanh t).
+ * @param {number} x */
 export function tanh(x) {
   if (!(x > -TANH_IS_ONE && x < TANH_IS_ONE)) return Math.tanh(x);
   // Math.round would take longer than all the rest
@@ -53,8 +54,8 @@ export function tanh(x) {
 const GELU_SCALE = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation of GELU by tanh
 const LOG_FLOOR = 1e-12; // lower limit of a logarithm's argument
 
-/** The functions by the names that recipes use. An argument outside a function's domain is clipped to the
- * domain; the reciprocal of 0 is 0. @type {Record<string, (x: number) => number>} */
+/** The scalar functions of `Pointwise` steps, by the names that recipes use. An argument outside a function's
+ * domain is clipped to the domain; the reciprocal of 0 is 0. @type {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,
   abs: Math.abs,
@@ -75,9 +76,9 @@ export const FUNCTIONS = {
   gelu_tanh: (x) => (x / 2) * (1 + tanh(GELU_SCALE * (x + 0.044715 * x * x * x))),
 };
 
-/** The derivative of each function at x, given x and the function's value y. It is 0 where FUNCTIONS clips
- * the argument, and at x = 0 if the function has no derivative there.
- * @type {Record<string, (x: number, y: number) => number>} */
+/** The derivatives of FUNCTIONS, by the same names: each takes x and the function's value y at x, and returns
+ * the derivative at x. It is 0 where FUNCTIONS clips the argument, and at x = 0 if the function has no
+ * derivative there. @type {Record<string, (x: number, y: number) => number>} */
 export const SLOPES = {
   identity: () => 1,
   abs: (x) => Math.sign(x),

@@ -1,9 +1,9 @@
 // @ts-check
-/** What a ReLU layer, x ↦ max(Wx + b, 0), does to the points of a circle or sphere around the origin. The
- * fate of a point says whether the layer sends other points of the circle or sphere to the same image. A
- * piece is a set of points at which the same neurons are active (positive); the layer is linear on each
- * piece. The rank of a piece is the rank of the matrix of those rows of W that belong to its active neurons.
- * Mirrors geometry/gates.py. Pure. */
+/** Compute the effect of a ReLU layer, x ↦ max(Wx + b, 0), on the points of a circle or sphere around the
+ * origin. The fate of a point says whether the layer sends other points of the circle or sphere to the same
+ * image. A piece is a set of points at which the same neurons are active (positive); the layer is linear on
+ * each piece. The rank of a piece is the rank of the matrix of the rows of W that belong to its active
+ * neurons. Mirrors geometry/gates.py. Pure. */
 
 import { dot } from "./vectors.mjs";
 
@@ -12,16 +12,16 @@ import { dot } from "./vectors.mjs";
 export const FATES = ["apart", "shared", "collapsed"];
 const [APART, SHARED, COLLAPSED] = [0, 1, 2];
 const MAX_EXACT_BITS = 52; // a JavaScript number can hold every integer with this number of bits
-// lengths up to this share of the length of W's longest row are rounding errors, as are angles up to this
-// number of radians
+// lengths up to this share of the length of W's longest row count as 0, and so do differences of angles up to
+// this number of radians
 const ROUNDING_TOLERANCE = 1e-9;
 
 /** @typedef {{W: number[][], b: ArrayLike<number>}} Layer a row of W for each of at most 52 neurons */
 
-/** For each point of a circle or sphere: its fate, as an index of FATES (`fateOf`), and the rank of its
- * linear piece (`ranks`). `highest` is the number n of coordinates, which no rank exceeds. @param {Layer}
- * layer @param {ArrayLike<number>} x the points (count × n) @param {ArrayLike<number>} z Wx + b of each point
- * (count × number of neurons) @param {number} count */
+/** The fate of each point of a circle or sphere, as an index of FATES (`fateOf`), and the rank of its linear
+ * piece (`ranks`). `highest` is the number n of coordinates of a point, which no rank exceeds.
+ * @param {Layer} layer @param {ArrayLike<number>} x the points (count × n) @param {ArrayLike<number>} z Wx +
+ * b of each point (count × number of neurons) @param {number} count */
 export function fates({ W }, x, z, count) {
   const n = x.length / count || 1;
   const m = W.length;
@@ -69,9 +69,10 @@ function pieceOf(W, on, n, least) {
   };
 }
 
-/** An orthonormal basis of the span of some rows, by Gram–Schmidt. What remains of a row after subtracting
- * its components counts as 0 if it is at most `least` long. @param {number[][]} rows @param {number} n the
- * number of coordinates @param {number} least @returns {number[][]} */
+/** An orthonormal basis of the span of some rows, by Gram–Schmidt. The remainder of a row, after its
+ * components along the basis are subtracted, counts as 0 if it is at most `least` long.
+ * @param {number[][]} rows @param {number} n the number of coordinates @param {number} least
+ * @returns {number[][]} */
 function directions(rows, n, least) {
   /** @type {number[][]} */ const basis = [];
   for (let left = rows; left.length && basis.length < n;) {
@@ -96,7 +97,8 @@ function across(seen, n) {
   )[0];
 }
 
-/** x without its component along a unit vector. @param {number[]} x @param {number[]} along */
+/** The vector x without its component along a unit vector. @param {number[]} x @param {number[]} along the
+ * unit vector */
 function less(x, along) {
   const part = dot(x, along);
   return x.map((each, j) => each - part * along[j]);
@@ -105,9 +107,9 @@ function less(x, along) {
 /** The length of the longest row of a matrix. @param {number[][]} W */
 const size = (W) => Math.max(0, ...W.map((w) => Math.hypot(...w)));
 
-/** The number of linear pieces of a layer on a circle around the origin. A neuron changes sign at two points
- * of the circle or at none; these points cut the circle into arcs. @param {Layer} layer with W (m × 2)
- * @param {number} radius */
+/** The number of linear pieces into which a layer divides a circle around the origin: 1 or more. A neuron
+ * changes sign at two points of the circle or at none; these points cut the circle into arcs.
+ * @param {Layer} layer with W (m × 2) @param {number} radius the radius of the circle */
 export function pieces({ W, b }, radius) {
   const whole = 2 * Math.PI;
   const at = W.flatMap((w, k) => {
@@ -122,9 +124,10 @@ export function pieces({ W, b }, radius) {
   return Math.max(1, once.length);
 }
 
-/** The number of different sign patterns that the coordinates of points have (`count`; the coordinate 0
- * counts as negative), and the entropy of the patterns' frequencies, in bits (`bits`). @param
- * {ArrayLike<number>} x the points, one after the other @param {number} count the number of points */
+/** Count the sign patterns of points. A point's pattern says which of its coordinates are positive; 0 counts
+ * as negative. Returns the number of different patterns (`count`), and the entropy of their frequencies, in
+ * bits (`bits`). @param {ArrayLike<number>} x the points, one after the other @param {number} count the
+ * number of points */
 export function patterns(x, count) {
   const m = x.length / count || 1;
   /** @type {Map<string | number, number>} */ const patternCounts = new Map();

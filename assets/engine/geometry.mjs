@@ -3,11 +3,13 @@
 
 import { dot } from "./vectors.mjs";
 
-/** @typedef {{length: number, width: number, least: number, steep: number}} Head the shape of arrow heads;
- * see geometry/arrows.py */
+/** @typedef {{length: number, width: number, least: number, steep: number}} Head the shape of arrow heads.
+ * length: how far a head reaches back from the tip; width: the distance of its barbs from the line, as a
+ * share of the length; least: segments of a line up to this share of the length give no direction; steep: see
+ * `sides` */
 
-/** A line with an arrow head at the end of each of its pieces, which are separated by NaN. If `arrow` is 0,
- * the line without arrow heads. @param {Float32Array} points k coordinates for each @param {number} k
+/** Add an arrow head at the end of each piece of a line; the pieces are separated by NaN. If `arrow` is 0,
+ * returns the line unchanged. @param {Float32Array} points k coordinates for each @param {number} k
  * @param {Head | 0} arrow */
 export function withHeads(points, k, arrow) {
   if (!arrow) return points;
@@ -22,7 +24,7 @@ export function withHeads(points, k, arrow) {
   return Float32Array.from(out);
 }
 
-/** The points that continue a piece of a line, which ends at the tip, as an arrow head: barb, tip, barb, and
+/** The points of an arrow head, which continue a piece of a line that ends at the tip: barb, tip, barb, and
  * in space also tip, barb, tip, barb. @param {Float32Array} piece k coordinates for each of its points
  * @param {number} k @param {Head} arrow @returns {number[]} k coordinates for each point; empty for an empty
  * piece */
@@ -43,10 +45,10 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors that are orthogonal to `back` and have its length: in the plane two opposite ones; in space two
- * such pairs, which are orthogonal to each other. The first pair in space is also orthogonal to the z-axis,
- * or to the x-axis if |z| of `back` is larger than steep·size. @param {number[]} back @param {number} size
- * its length @param {number} steep */
+/** Vectors that are orthogonal to the vector `back` and have its length. In the plane these are two opposite
+ * ones; in space two pairs of opposite ones, and the pairs are orthogonal to each other. The first pair in
+ * space is also orthogonal to the z-axis, or to the x-axis if `back` is steep: if its |z| is larger than
+ * steep·size. @param {number[]} back @param {number} size its length @param {number} steep */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
@@ -83,9 +85,9 @@ export function semiAxes(points, n) {
 }
 
 /** The disc that the plane {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: the coordinates of its
- * centre, then of a closed polygon along its edge. @param {ArrayLike<number>} values b + ⟨w, x⟩ at the origin
- * and at the ends of the unit vectors @param {number} radius of the ball @param {number} corners of the
- * polygon */
+ * centre, then of a closed polygon along its edge. @param {ArrayLike<number>} values the numbers that define
+ * the plane: b + ⟨w, x⟩ at the origin and at the ends of the three unit vectors @param {number} radius of the
+ * ball @param {number} corners of the polygon */
 export function disc(values, radius, corners) {
   const { normal, away } = plane(values, radius);
   return facing(
@@ -128,9 +130,9 @@ export function facing(middle, vector, radius, corners) {
   return out;
 }
 
-/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and the signed distance of the plane from the origin,
- * cut to ± radius. If w = 0 there is no plane: then the normal is the z-axis, and the distance is the radius.
- * @param {ArrayLike<number>} values as in `disc` @param {number} radius */
+/** The unit normal of the plane {x : b + ⟨w, x⟩ = 0}, and the signed distance of the plane from the origin
+ * along this normal (`away`), limited to ±radius. If w = 0 there is no plane: then the normal is the z-axis,
+ * and the distance is the radius. @param {ArrayLike<number>} values as in `disc` @param {number} radius */
 function plane(values, radius) {
   const [b, ...ends] = Array.from(values);
   const w = [0, 1, 2].map((i) => (ends[i] ?? b) - b);
@@ -147,7 +149,8 @@ const MIN_SIDEWAYS_SHARE = 1e-3;
 const TIE_TOLERANCE = 1e-6; // coordinates whose sizes differ less count as equally large, as in Python
 
 /** The position to which the eye of a camera must move so that a plane is seen edge-on: a point of the plane,
- * as far from the origin as the eye is now, and in about the same direction. Null if there is none.
+ * as far from the origin as the eye is now, and in about the same direction. Null if the plane is too far
+ * from the origin, or if the eye looks straight at it, so that no direction is nearest.
  * @param {ArrayLike<number>} values as in `disc` @param {number[]} eye its present position
  * @returns {number[] | null} */
 export function edgeOn(values, eye) {
@@ -169,8 +172,9 @@ export function edgeOn(values, eye) {
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
 /** The outline of a histogram with bins of equal width, as x and y of the corners of a stepped line; heights
- * are counts. Values outside the span count in the outermost bins. @param {Float32Array} values @param
- * {[number, number]} span @param {number} bins */
+ * are counts. Values outside the span count in the first or last bin. @param {Float32Array} values the
+ * numbers to count @param {[number, number]} span the ends of the histogram @param {number} bins the number
+ * of bins */
 export function histogram(values, [low, high], bins) {
   const counts = new Array(bins).fill(0);
   const out = new Float32Array(4 * bins + 4);

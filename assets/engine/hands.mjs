@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Whether a click on a mark has an effect. The mark's `hand` says what a click or drag on it does.
+ * The effect of clicks on a mark. The mark's `hand` says what a click or drag on it does.
  */
 
 /** @import { Hand } from "./recipe.d.ts" */

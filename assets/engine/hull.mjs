@@ -5,19 +5,20 @@
  *
  * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull rank: the dimension
  *   of the points' affine span. order: the indices of the points along the outline, −1 for a gap. triangles:
- *   for each the indices of its three corners. A hull of rank 3 has triangles that are counterclockwise, seen
- *   from outside; a flat polygon in space is a fan of triangles; any other hull has no triangles
+ *   for each triangle the indices of its three corners. A hull of rank 3 has triangles that are
+ *   counterclockwise, seen from outside; a flat polygon in space is a fan of triangles; any other hull has no
+ *   triangles
  */
 
 import { affineMap, frameOf } from "./affine_map.mjs";
 import { determinant } from "./vectors.mjs";
 /** @import { Points } from "./affine_map.mjs" */
 
-// Points that are nearer to a line or plane than this count as lying on it, because their coordinates come in
-// single precision. Relative to the size of the point set
+// points that are nearer to a line or plane than this share of the point set's size count as lying on it,
+// because their coordinates come in single precision
 const FLATNESS_TOLERANCE = 5e-7;
-// A point that is higher above a face than this is outside of the face. Relative to the size of the point
-// set. With a much larger tolerance, the faces that a point is outside of might not form one connected region
+// A point lies outside a face if its height above the face is more than this share of the point set's size.
+// With a much larger tolerance, the faces that a point is outside of might not form one connected region
 const VISIBILITY_TOLERANCE = 1e-13;
 
 /** The convex hull of n points with d coordinates each. Throws a RangeError if the points span more than
@@ -68,8 +69,9 @@ function fan(order) {
 }
 
 /** The dimension of the affine subspace that points span (rank); their coordinates in it, relative to the
- * first point (flat); and the largest distance of a point from the first (size). @param {ArrayLike<number>}
- * points @param {number} n @param {number} d */
+ * first point (flat); and the largest distance of a point from the first (size).
+ * @param {ArrayLike<number>} points @param {number} n the number of points @param {number} d the number of
+ * coordinates of a point */
 function spread(points, n, d) {
   const least =
     8 * Number.EPSILON * new Float64Array(points).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
@@ -86,8 +88,8 @@ function spread(points, n, d) {
   return { flat, rank, size };
 }
 
-/** The hull of points on a line, as in `Hull`: `order` has the indices of its two ends. @param {Float64Array}
- * x one coordinate for each point @param {number} n */
+/** The hull of points on a line, as in `Hull`: `order` has the indices of its two ends.
+ * @param {Float64Array} x one coordinate for each point @param {number} n the number of points */
 function line(x, n) {
   let low = 0;
   let high = 0;
@@ -99,8 +101,9 @@ function line(x, n) {
 }
 
 /** The hull of points in the plane, by Andrew's monotone chain. `order` has the indices of its corners
- * counterclockwise; the last is the first again. @param {Float64Array} x @param {number} n @param {number}
- * tolerance a point that sticks out at most this far is not a corner */
+ * counterclockwise; the last is the first again. @param {Float64Array} x two coordinates for each point
+ * @param {number} n the number of points @param {number} tolerance a point that sticks out at most this far
+ * is not a corner */
 function polygon(x, n, tolerance) {
   const sorted = Array.from({ length: n }, (_, i) => i).sort(
     (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],
@@ -119,8 +122,9 @@ function polygon(x, n, tolerance) {
   return { order: [...lower, ...upper.slice(1)], triangles: [] };
 }
 
-/** The distance of point b from the line through the points a and c: positive on the right, as seen from a
- * towards c. If a and c coincide, the distance from a to b. @param {Float32Array | Float64Array} x
+/** The signed distance, in the plane, of point b from the line through the points a and c: positive on the
+ * right, as seen from a towards c. If a and c coincide, the distance from a to b.
+ * @param {Float32Array | Float64Array} x the coordinates of all points; a, b and c are indices of points
  * @param {number} a @param {number} b @param {number} c */
 function outside(x, a, b, c) {
   const ux = x[2 * c] - x[2 * a];
@@ -133,8 +137,9 @@ function outside(x, a, b, c) {
 
 /** The hull of points in space, as `order` and `triangles` of a `Hull`. The incremental algorithm begins with
  * a tetrahedron and adds one point after the other. The faces that a new point lies outside of are removed,
- * and new faces join the rim of the hole to the point. @param {Float64Array} x @param {number} n @param
- * {number} size the largest distance of a point from the first */
+ * and new faces join the rim of the hole to the point. @param {Float64Array} x three coordinates for each
+ * point @param {number} n the number of points @param {number} size the largest distance of a point from the
+ * first */
 function polyhedron(x, n, size) {
   const visibilityTolerance = VISIBILITY_TOLERANCE * size;
   const first = tetrahedron(x, n);
@@ -171,7 +176,9 @@ function polyhedron(x, n, size) {
   return { order: outline(triangles), triangles };
 }
 
-/** The indices of four points that form a large tetrahedron. @param {Float64Array} x @param {number} n */
+/** The indices of four points that form a large tetrahedron: the first point, and for each axis of `frameOf`
+ * the point that is farthest along it. @param {Float64Array} x coordinates along these axes @param {number} n
+ * the number of points */
 function tetrahedron(x, n) {
   // the axes of `frameOf` led from point 0 to the farthest point, then to the point farthest from that line,
   // then to the point farthest from that plane
@@ -183,10 +190,12 @@ function tetrahedron(x, n) {
   return [0, farthest(0), farthest(1), farthest(2)];
 }
 
-/** @typedef {{corners: number[], normal: number[], offset: number}} Face */
+/** @typedef {{corners: number[], normal: number[], offset: number}} Face a triangle of a hull. corners: the
+ * indices of three points; normal: the outer unit normal; offset: the dot product of the normal and a corner
+ */
 
-/** The face through three points, with its normal by the right-hand rule. @param {Float64Array} x
- * @param {number[]} corners @returns {Face} */
+/** The face through three points, with its normal by the right-hand rule. @param {Float64Array} x the
+ * coordinates of all points @param {number[]} corners the indices of the three @returns {Face} */
 function faceThrough(x, corners) {
   const p = 3 * corners[0];
   const q = 3 * corners[1];
@@ -205,8 +214,9 @@ function faceThrough(x, corners) {
   return { corners, normal, offset: normal[0] * x[p] + normal[1] * x[p + 1] + normal[2] * x[p + 2] };
 }
 
-/** The face through three points, oriented so that an inner point is below it. @param {Float64Array} x
- * @param {number[]} corners @param {number[]} inside */
+/** The face through three points, oriented so that its normal points away from an inner point.
+ * @param {Float64Array} x the coordinates of all points @param {number[]} corners the indices of the three
+ * points @param {number[]} inside the inner point */
 function facingAwayFrom(x, corners, inside) {
   const face = faceThrough(x, corners);
   const height = face.normal.reduce((s, w, j) => s + w * inside[j], -face.offset);
@@ -215,13 +225,13 @@ function facingAwayFrom(x, corners, inside) {
 
 /**
  * The signed distance of point i from the plane of a face, positive outside.
- * @param {Float64Array} x @param {Face} face @param {number} i
+ * @param {Float64Array} x the coordinates of all points @param {Face} face @param {number} i
  */
 const above = (x, { normal, offset }, i) =>
   normal[0] * x[3 * i] + normal[1] * x[3 * i + 1] + normal[2] * x[3 * i + 2] - offset;
 
-/** Every edge of a closed surface once, as a line: the indices of its ends, then −1, a gap.
- * @param {number[][]} triangles */
+/** Every edge of a closed surface once, as a line: the indices of the edge's two ends, then −1, which means a
+ * gap. @param {number[][]} triangles the indices of the corners of each */
 const outline = (triangles) =>
   triangles.flatMap((corners) =>
     corners.flatMap((p, k) => (p < corners[(k + 1) % 3] ? [p, corners[(k + 1) % 3], -1] : [])),

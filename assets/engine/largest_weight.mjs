@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * For a key that no query can select: the largest attention weight that any query can give it, by Newton's
- * method. Pure.
+ * Compute the largest attention weight that any query can give a key, by Newton's method; for keys that no
+ * query can select (give a higher score than all other keys). Pure.
  *
- * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys relative to a place
- *   (an origin). rows: for each coordinate one row of n numbers, then one row for the product of each two
- *   coordinates, squares included, then unused rows up to a multiple of ROWS_PER_PASS; size: the largest
- *   distance of a key from the place
+ * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys with d coordinates,
+ *   relative to a point that serves as origin. rows: for each coordinate one row of n numbers, then one row
+ *   for the product of each two coordinates, squares included, then unused rows up to a multiple of
+ *   ROWS_PER_PASS; size: the largest distance of a key from that point
  */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
@@ -16,8 +16,8 @@ const MAX_NEWTON_STEPS = 100;
 const MAX_STEP_HALVINGS = 40;
 const CERTAIN_GAIN = 1e-9; // a Newton step with a smaller expected gain is taken without a check
 const FRAME_WEIGHT_TOLERANCE = 1e-5; // estimated error of a weight that is allowed while the figure moves
-// a key whose score is so much below the highest gets weight 0: it would change no sum, and computing with
-// subnormal numbers is slow
+// a key whose score is lower than the highest by more than this gets weight 0: it would change no sum, and
+// computing with subnormal numbers is slow
 const NEGLIGIBLE_SCORE_GAP = 45;
 const SUM_ROUNDINGS = 8; // the rounding error of a sum of n products is taken as this + n machine epsilons
 const MAX_START_SCORE = 1e3; // a start query that gives larger scores is not used
@@ -30,9 +30,10 @@ const SOFTMAX_SCRATCH = { buffer: new Float64Array(0) };
 const ROWS_PER_PASS = 7;
 
 /**
- * The keys relative to a place, and the products of each two of their coordinates, squares included. The
- * result is valid until the next call, which reuses its memory. @param {ArrayLike<number>} keys @param
- * {number} n @param {number} d @param {number[]} from the place @returns {RelativeKeys}
+ * The n keys relative to the point `from`, and the products of each two of their coordinates, squares
+ * included. The result is valid until the next call, which reuses its memory. @param {ArrayLike<number>} keys
+ * @param {number} n @param {number} d the number of coordinates of a key @param {number[]} from
+ * @returns {RelativeKeys}
  */
 export function relativeKeys(keys, n, d, from) {
   const rows = grown(ROWS_SCRATCH, ROWS_PER_PASS * Math.ceil((d * (d + 3)) / (2 * ROWS_PER_PASS)) * n);
@@ -50,7 +51,8 @@ export function relativeKeys(keys, n, d, from) {
   return { rows, size: Math.sqrt(size), n, d };
 }
 
-/** The mean of n keys. @param {ArrayLike<number>} keys @param {number} n @param {number} d */
+/** The mean of n keys with d coordinates each. @param {ArrayLike<number>} keys @param {number} n
+ * @param {number} d */
 export function middle(keys, n, d) {
   const sums = new Array(d).fill(0);
   for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) sums[j] += keys[i * d + j];
@@ -58,8 +60,8 @@ export function middle(keys, n, d) {
 }
 
 /**
- * The coordinates of key k relative to the point `from` of `relativeKeys`.
- * @param {RelativeKeys} all @param {number} k @returns {number[]}
+ * The d coordinates of key k relative to the point `from` with which `relativeKeys` was called.
+ * @param {RelativeKeys} all the keys @param {number} k @returns {number[]}
  */
 export function coordinates({ rows, n, d }, k) {
   /** @type {number[]} */ const out = [];
@@ -105,7 +107,7 @@ export function evenest(all, key, start, exact) {
   }
 }
 
-/** x − part·y. @param {number[]} x @param {number} part @param {number[]} y */
+/** The vector x − part·y. @param {number[]} x @param {number} part @param {number[]} y */
 function less(x, part, y) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < x.length; j++) out.push(x[j] - part * y[j]);
@@ -113,10 +115,10 @@ function less(x, part, y) {
 }
 
 /** Two numbers by which `evenest` estimates the error of the quadratic approximation of L in a Newton step.
- * The vector `move` has a dot product with each key; their weighted mean is subtracted from these products.
- * Of the resulting numbers, `far` is the largest absolute value, and `cubes` is the weighted mean of the
- * cubes, which is the third derivative of L along `move`. The weights are the softmax in SOFTMAX_SCRATCH.
- * @param {RelativeKeys} all @param {number[]} move the vector that the Newton step subtracts from the query
+ * For each key k, take the dot product of `move` and k − mean. `far` is the largest absolute value of these
+ * products. `cubes` is the weighted mean of their cubes, which is the third derivative of L along `move`. The
+ * weights are the softmax in SOFTMAX_SCRATCH, which `moments` has computed. @param {RelativeKeys} all the
+ * keys k @param {number[]} move the vector that the Newton step subtracts from the query
  * @param {number[]} mean the weighted mean of the keys */
 function beyond({ rows, n, d }, move, mean) {
   const { buffer: p } = SOFTMAX_SCRATCH;
@@ -137,8 +139,8 @@ const EXP_TABLE = Float64Array.from({ length: NEGLIGIBLE_SCORE_GAP * EXP_TABLE_S
   Math.exp(-k / EXP_TABLE_STEPS),
 );
 
-/** e^x for −NEGLIGIBLE_SCORE_GAP ≤ x ≤ 0, by a table and a short series: accurate to a few roundings, three
- * times as fast as `Math.exp`. @param {number} x */
+/** The exponential e^x for −NEGLIGIBLE_SCORE_GAP ≤ x ≤ 0, by a table and a short series. It is accurate to a
+ * few rounding errors, and three times as fast as `Math.exp`. @param {number} x */
 function exp(x) {
   const k = (0.5 - EXP_TABLE_STEPS * x) | 0;
   const t = x + k / EXP_TABLE_STEPS;
@@ -214,8 +216,9 @@ function moments(all, q) {
   return value;
 }
 
-/** A⁻¹·b for a positive definite matrix, by Cholesky; overwrites the lower half of A with the factor.
- * @param {number[]} A @param {number[]} b @param {number} d */
+/** Solve A·x = b for a positive definite d × d matrix A, by Cholesky decomposition. Reads only the lower half
+ * of A, and overwrites it with the Cholesky factor. @param {number[]} A @param {number[]} b @param {number} d
+ */
 function solve(A, b, d) {
   const x = b.slice();
   for (let j = 0; j < d; j++) {

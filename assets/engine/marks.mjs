@@ -46,7 +46,7 @@ export const MARKS = {
   },
 
   /** The path of each shown point through its stages up to its present position. It always has the same
-   * number of corners: those of stages that are still ahead coincide with the present position. */
+   * number of corners: the corners for later stages coincide with the present position. */
   Trail(mark, moment) {
     const { recipe, stages, params, progress } = moment;
     const each = moment.each?.[mark.cloud];
@@ -68,8 +68,8 @@ export const MARKS = {
   },
 
   /** The path that each shown point takes as a parameter runs: the whole path if `mark.whole`, otherwise only
-   * the part up to the parameter's current value. That part always has the same number of corners: those
-   * beyond the current value coincide with the point. */
+   * the part up to the parameter's current value. That part always has the same number of corners: the
+   * corners beyond the current value coincide with the point. */
   Way(mark, moment) {
     const { params } = moment;
     const k = mark.rows.length;
@@ -215,14 +215,14 @@ const walked = new WeakMap();
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} results of `way` */
 const ways = new WeakMap();
 
-/** The values of all parameters except the one that changes along the mark's paths. @param {WayMark} mark
- * @param {Params} params */
+/** The values of all parameters except `mark.parameter`, the one that changes along the mark's paths.
+ * @param {WayMark} mark @param {Params} params */
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
-/** The positions at stage 0 of all points of a mark's cloud, for each value in `mark.stops` of the mark's
- * parameter, one stop after the other. The same array object is returned until a parameter other than the
- * mark's own changes. The positions are computed in time slices; until the computation is complete, the
- * previous result is returned. @param {WayMark} mark @param {Moment} moment */
+/** The positions at stage 0 of all points of a mark's cloud, computed once for each value in `mark.stops`, to
+ * which the parameter `mark.parameter` is set; one stop after the other. The same array object is returned
+ * until a parameter other than the mark's own changes. The positions are computed in time slices; until the
+ * computation is complete, the previous result is returned. @param {WayMark} mark @param {Moment} moment */
 export function startsOf(mark, { recipe, stages, params }) {
   const cloud = cloudOf(recipe, mark.cloud);
   const slots = starts.get(cloud) ?? {};
@@ -242,11 +242,11 @@ export function startsOf(mark, { recipe, stages, params }) {
   return latest(slot, otherParams(mark, params), compute, false);
 }
 
-/** The whole path of each shown point, in display coordinates, with a gap after each path. A path leads
- * through the places where the point would be now at each of the stops of the mark's parameter, if nothing
- * else changed. The result is cached until the progress, the shown points, or a parameter other than the
- * mark's own changes (the mark's own counts only if the rows depend on it). @param {WayMark} mark @param
- * {Moment} moment */
+/** The whole path of each shown point as a parameter runs, in display coordinates, with a gap after each
+ * path. A path leads through the places where the point would be now at each of the stops of the mark's
+ * parameter, if nothing else changed. The result is cached until the progress, the shown points, or a
+ * parameter other than the mark's own changes (the mark's own counts only if the rows depend on it).
+ * @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = shownIndices(mark, moment);
@@ -265,9 +265,10 @@ function way(mark, moment) {
   return points;
 }
 
-/** All stages of some points, for each stop of the mark's parameter: point by point, and for each point stop
- * by stop. They do not depend on the progress. Cached. @param {WayMark} mark @param {Moment} moment
- * @param {number[]} indices of the points @param {Float64Array} starting the result of `startsOf` */
+/** All stages of some points of a mark's cloud, started from their positions for each stop of the mark's
+ * parameter. Each stage is one array, ordered point by point, and for each point stop by stop. They do not
+ * depend on the progress. Cached. @param {WayMark} mark @param {Moment} moment @param {number[]} indices of
+ * the points @param {Float64Array} starting the result of `startsOf` */
 function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
   const inputs = [starting, ...indices, ...moving(cloud, mark.parameter, params, stages)];
@@ -300,12 +301,12 @@ function moving(cloud, parameter, params, stages) {
   ];
 }
 
-/** The weights of a row at these parameters, as a vector: the query whose scores the row shows. @param {Row}
- * row @param {Record<string, number>} params */
+/** The weights of a row at these parameters, as an array. It is the query for which the row's values are the
+ * attention scores. @param {Row} row @param {Record<string, number>} params */
 const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
 
-/** The scores ⟨query, key⟩ of n points as keys. @param {ArrayLike<number>} points @param {number} n
- * @param {number[]} query */
+/** The attention scores ⟨query, point⟩ of n points, which are taken as keys.
+ * @param {ArrayLike<number>} points @param {number} n @param {number[]} query */
 function scoresOf(points, n, query) {
   const d = points.length / n;
   const out = new Float64Array(n);
@@ -384,14 +385,14 @@ function exponentials(scores, own, low, step, count) {
 }
 
 /** The display coordinates of the disc that a plane cuts from a ball around the origin: its centre, then its
- * edge. The cloud's points are not drawn; they define the plane, as `values` in `disc` (geometry.mjs). @param
- * {RimMark | DiscMark} mark @param {Moment} moment */
+ * edge. The coordinates of the cloud's points are not drawn: they are the numbers that define the plane
+ * (`values` of `disc` in geometry.mjs). @param {RimMark | DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);
   return still(rows, points, points.length / 3, params);
 }
 
-/** The display coordinates of points that belong to no cloud. They are the same at every stage.
- * @param {Row[]} rows @param {ArrayLike<number>} points @param {number} n @param {Record<string, number>}
- * params */
+/** The display coordinates of n points that belong to no cloud and are the same at every stage.
+ * @param {Row[]} rows one for each display coordinate @param {ArrayLike<number>} points @param {number} n
+ * @param {Record<string, number>} params */
 const still = (rows, points, n, params) => project(rows, [points], points, n, params);

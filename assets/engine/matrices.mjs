@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Multiply points by a matrix, which is stored in compressed rows (sparse), or as it is (dense) if there are
- * only a few points. Matrices are stored row by row, and points one after the other.
+ * Multiplication of points by a matrix. The matrix is stored in compressed rows (sparse), or as it is (dense)
+ * if there are only a few points. Matrices are stored row by row, and points one after the other.
  */
 
 import { value } from "./packed.mjs";
@@ -85,14 +85,15 @@ const MIN_SPARSE_POINTS = 4; // for fewer points, compressing the matrix takes l
  *   point i into the array `at`, beginning at the index from + i·stride */
 
 /**
- * A·x + b for n points. If all rows of A sum to 0 (centring), the function begins by subtracting each point's
- * first coordinate from all coordinates of the point. So a point with equal coordinates is mapped exactly to
- * b; otherwise rounding errors would move it off b in an arbitrary direction. Four points, and two rows with
- * nonzero entries in the same columns, are computed in one loop, so that the processor need not wait for one
- * addition before the next.
+ * The points A·x + b for n points x; b = null counts as 0. If all rows of A sum to 0 (centring), the function
+ * begins by subtracting each point's first coordinate from all coordinates of the point. So a point with
+ * equal coordinates is mapped exactly to b; otherwise rounding errors would move it off b in an arbitrary
+ * direction. Four points, and two rows with nonzero entries in the same columns, are computed in one loop, so
+ * that the processor need not wait for one addition before the next.
  *
- * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A @param {Readonly<Float64Array>
- *   | null} b @param {Place} [place] where to write the result; by default a scratch array
+ * @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
+ *   @param {Readonly<Float64Array> | null} b @param {Place} [place] where to write the result; by default a
+ *   scratch array
  */
 export function affine(x, n, A, b, place) {
   const d = x.length / n || 1;
@@ -181,8 +182,9 @@ export function affine(x, n, A, b, place) {
 }
 
 /**
- * The points with their first coordinate subtracted from the coordinates in the given columns. The other
- * coordinates of the result are arbitrary. @param {Float64Array} x @param {number} n @param {number} d
+ * Subtract the first coordinate of each of n points from its coordinates in the given columns. The other
+ * coordinates of the result are arbitrary. The result is a scratch array. @param {Float64Array} x the points
+ * @param {number} n @param {number} d the number of coordinates of a point
  * @param {Int32Array} columns
  */
 function lowered(x, n, d, columns) {
@@ -193,10 +195,11 @@ function lowered(x, n, d, columns) {
   return low;
 }
 
-/** A·x + b for few points, without compressing A. The results are written into y: those of point i beginning
- * at the index before + i·stride. @param {Float64Array} x @param {number} n @param {Readonly<Float64Array>} A
- * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride @param {number}
- * before */
+/** The points A·x + b for a few points x, without compressing A; b = null counts as 0. The results are
+ * written into y: those of point i beginning at the index before + i·stride. @param {Float64Array} x the
+ * points, one after the other @param {number} n their number @param {Readonly<Float64Array>} A
+ * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride
+ * @param {number} before */
 function dense(x, n, A, b, y, stride, before) {
   const d = x.length / n || 1;
   const m = A.length / d;
@@ -217,8 +220,9 @@ function dense(x, n, A, b, y, stride, before) {
 /** @type {WeakMap<Float64Array, Float64Array>} transposed points: results of `matrix` */
 const across = new WeakMap();
 
-/** The points of another cloud at a stage (by default its last) as a matrix. Its rows are the points; if
- * transposed, its columns are. @param {Of} of @param {Stages} all @returns {Readonly<Float64Array>} */
+/** The points of another cloud at a stage (if `stage` is null, its last) as a matrix, row by row. The points
+ * are the rows of the matrix; if transposed, its columns. @param {Of} of @param {Stages} all the stages of
+ * all clouds @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
   const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   const before = across.get(points);

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Properties of a cloud's current points: their convex hull, which of them attention can select as keys, what
- * a ReLU layer does to them (their fates), and measures, which give each point a number. The last result for
- * each cloud is cached. Pure.
+ * Properties of a cloud's current points: their convex hull, which of them attention can select as keys, the
+ * effect of a ReLU layer on them (their fates), and measures, which give each point a number. The last result
+ * for each cloud is cached. Pure.
  */
 
 import { cloudOf, project, sizeOf, unpack, value } from "./engine.mjs";
@@ -18,9 +18,9 @@ import { dot } from "./vectors.mjs";
  * stages of a cloud, by the index of the layer's step and the basis */
 const gated = new WeakMap();
 
-/** What a ReLU layer does to each point of a cloud, as `fates` in gates.mjs returns it: the point's fate
- * (whether other points have the same image) and the rank of its linear piece; and `highest`, a bound of the
- * ranks. The layer is the affine step at the index `before`, followed by max(·, 0); its matrix may not be
+/** The effect of a ReLU layer on each point of a cloud, as `fates` in gates.mjs returns it: the point's fate
+ * (whether other points have the same image) and the rank of its linear piece; and `highest`, which no rank
+ * exceeds. The layer is the affine step at the index `before`, followed by max(·, 0); its matrix may not be
  * another cloud (`Of`). The points lie on a circle or sphere in the space that the rows of `basis` span.
  * @param {{before: number, basis: Packed}} only @param {string} name the cloud's name @param {Moment} moment
  */
@@ -42,9 +42,10 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   return next;
 }
 
-/** W and b of the affine step at the index `before`, in coordinates with respect to an orthonormal basis of a
- * subspace. Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud}
- * cloud @param {number} before @param {Packed} basis @param {Record<string, number>} params */
+/** The matrix W and vector b of the affine step at the index `before` of a cloud's steps. W is given in
+ * coordinates with respect to an orthonormal basis of a subspace, whose vectors are the rows of `basis`.
+ * Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud} cloud
+ * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {
   const step = steps[before];
   if (step.kind !== "affine" || "of" in step.A) throw new Error(`step ${before} is no Affine of its own`);
@@ -62,10 +63,11 @@ export function layer({ steps }, before, basis, params) {
 const rowsOf = (matrix, d) =>
   Array.from({ length: matrix.length / d }, (_, i) => Array.from({ length: d }, (_, j) => matrix[i * d + j]));
 
-/** A cached version of `find`, a function of points. Results are cached by the identity of the array of
- * points. For a new array, `find` is called with the latest result for the same cloud (before), from which it
- * can start. @template T @param {(points: Float64Array, n: number, d: number, before: T | undefined, name:
- * string, moment: Moment) => T} find @returns {(points: Float64Array, name: string, moment: Moment) => T} */
+/** Return a cached version of `find`, a function of points. Results are cached by the identity of the array
+ * of points: n points with d coordinates each. For a new array, `find` is called with the latest result for
+ * the same cloud (before), from which it can start. @template T @param {(points: Float64Array, n: number, d:
+ * number, before: T | undefined, name: string, moment: Moment) => T} find @returns {(points: Float64Array,
+ * name: string, moment: Moment) => T} */
 function remembering(find) {
   /** @type {WeakMap<Float64Array, T>} */ const results = new WeakMap();
   /** @type {WeakMap<Cloud, T>} */ const latest = new WeakMap();
@@ -74,16 +76,17 @@ function remembering(find) {
     const n = cloud.points.shape[0];
     const known =
       results.get(points) ?? find(points, n, points.length / n || 1, latest.get(cloud), name, moment);
-    // An array that is asked for again, such as a stage that is needed in every frame, is not the latest
-    // moment
+    // an array whose result is already known, such as a stage that is needed in every frame, is not the
+    // latest
     if (!results.has(points)) latest.set(cloud, known);
     results.set(points, known);
     return known;
   };
 }
 
-/** Which points of a cloud, as keys, attention can select: a `Selection`. The result keeps a copy of the
- * points, because the next moment is compared with it and the memory of the points themselves is reused. */
+/** Decide which points of a cloud, as keys, attention can select: a `Selection` (selection.mjs). The result
+ * keeps a copy of the points, because the next moment is compared with it and the memory of the points
+ * themselves is reused. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering((points, n, d, before, name, moment) =>
   weights(selectionOf(points, name, moment), n, d, before),
@@ -113,8 +116,8 @@ export function certificateOf(cloud, { recipe, at, followed }) {
   return found;
 }
 
-/** The number that a measure gives each point of a cloud. @param {Measure} measure @param {string} cloud
- * @param {Moment} moment @returns {Float32Array} */
+/** The values of a measure: one number for each point of a cloud. @param {Measure} measure
+ * @param {string} cloud @param {Moment} moment @returns {Float32Array} */
 export function measured(measure, cloud, moment) {
   const { recipe, stages, at, params } = moment;
   const n = sizeOf(recipe, cloud);
@@ -126,8 +129,8 @@ export function measured(measure, cloud, moment) {
   return new Float32Array(weightsOf(points, cloud, moment).largest);
 }
 
-/** The angle of each of n points to the line through the origin along (1, …, 1), in degrees from 0 to 90; 90
- * at the origin. @param {Float64Array} points @param {number} n */
+/** The angle between each of n points and the line through the origin along (1, …, 1), in degrees from 0 to
+ * 90; 90 at the origin. @param {Float64Array} points @param {number} n */
 function toMeanLine(points, n) {
   const d = points.length / n;
   return Float32Array.from({ length: n }, (_, i) => {

@@ -1,15 +1,16 @@
 // @ts-check
 /**
- * The point of the convex hull of the other keys that is nearest to a key. The direction from that point to
- * the key is the query that selects the key by the largest margin. Pure.
+ * Compute the point of the convex hull of the other keys that is nearest to a key. The direction from that
+ * point to the key is the query that selects the key by the largest margin. Pure.
  *
- * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around n other keys, seen from a key:
- *   the offsets to them, stored coordinate by coordinate (away), and the largest distance (size)
+ * @typedef {{away: Float64Array, size: number, n: number, d: number}} Around n other keys, as seen from a
+ *   key: the vectors from the key to them, stored coordinate by coordinate (away), and the largest of their
+ *   lengths (size)
  */
 
 import { dot, grown, scores, TINY } from "./vectors.mjs";
 
-export const LEAD_TOLERANCE = 1e-12; // relative to the largest distance: smaller margins are rounding errors
+export const LEAD_TOLERANCE = 1e-12; // margins up to this share of the largest distance are rounding errors
 const MAX_STEPS = 100;
 
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
@@ -18,12 +19,12 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The best query for key k. query: the query of length 1 for which the score of key k exceeds all others
- * by the largest margin; margin: this margin, 0 if no query selects the key; among: the indices of a few
- * other keys. The hull of these few contains the point nearest to key k in the hull of all other keys. @param
- * {ArrayLike<number>} keys n keys with d coordinates each @param {number} n @param {number} d @param {number}
- * k @param {number[]} [start] `among` at the previous moment @returns {{query: number[], margin: number,
- * among: number[]}} */
+/** The best query for key k, which separates it best from all other keys. query: the query of length 1 for
+ * which the score of key k exceeds all others by the largest margin; margin: this margin, 0 if no query
+ * selects the key; among: the indices of a few other keys. The hull of these few contains the point nearest
+ * to key k in the hull of all other keys. @param {ArrayLike<number>} keys n keys with d coordinates each
+ * @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the previous
+ * moment @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(
@@ -41,8 +42,10 @@ export function lead(keys, n, d, k, start = []) {
 }
 
 /**
- * The offsets from key k to the other keys.
- * @param {ArrayLike<number>} keys @param {number} n @param {number} d @param {number} k @returns {Around}
+ * The vectors from key k to the other n − 1 keys. They are in a scratch array, which the next call
+ * overwrites.
+ * @param {ArrayLike<number>} keys @param {number} n @param {number} d the number of coordinates of a key
+ * @param {number} k @returns {Around}
  */
 function others(keys, n, d, k) {
   const away = grown(OFFSETS_SCRATCH, n * d);
@@ -62,9 +65,9 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The offsets from the key to the keys with the indices `kept`, one after the other. They are at the start
- * of a scratch array, whose other numbers are arbitrary and which the next call overwrites. @param {Around}
- * around @param {number[]} kept indices of `around` */
+/** The vectors of `around` from the key to the keys with the indices `kept`, one after the other. They are at
+ * the start of a scratch array, whose other numbers are arbitrary and which the next call overwrites.
+ * @param {Around} around @param {number[]} kept indices of `around` */
 function waysTo({ away, n, d }, kept) {
   const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
@@ -72,8 +75,9 @@ function waysTo({ away, n, d }, kept) {
   return ways;
 }
 
-/** The linear combination Σ wₛ·pointₛ of points that are stored one after the other. @param {Float64Array}
- * points @param {ArrayLike<number>} w @param {number} count @param {number} d */
+/** The linear combination Σ wₛ·pointₛ of `count` points with d coordinates, stored one after the other.
+ * @param {Float64Array} points @param {ArrayLike<number>} w the weights @param {number} count
+ * @param {number} d */
 export function mixed(points, w, count, d) {
   /** @type {number[]} */ const out = [];
   for (let j = 0; j < d; j++) {
@@ -85,8 +89,9 @@ export function mixed(points, w, count, d) {
 }
 
 /** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976):
- * its offset from the key (foot), and the indices of the keys of which it is a convex combination (kept).
- * @param {Around} around @param {number[]} start indices of keys whose hull is near the result, if known */
+ * the vector from the key to it (foot), and the indices of the keys of which it is a convex combination
+ * (kept). @param {Around} around the other keys, seen from the key @param {number[]} start indices of keys
+ * whose hull is near the result, if known */
 function nearest(around, start) {
   const { away, n, d } = around;
   const p = grown(SCORES_SCRATCH, n);
@@ -122,11 +127,12 @@ function nearest(around, start) {
   return { foot, kept };
 }
 
-/** The minor cycle of Wolfe's algorithm. The affine span of some keys contains one point that is nearest to
- * the key in question. Drop keys until this point of the remaining keys lies inside their hull. Returns the
- * indices of the remaining keys, and the weights with which they average to the point.
+/** Run the minor cycle of Wolfe's algorithm. The affine span of some keys contains one point that is nearest
+ * to the key in question. Drop keys until this point of the remaining keys lies inside their hull. Returns
+ * the indices of the remaining keys, and the weights with which they average to the point.
  * @param {number[]} kept the indices of the keys at the start @param {number[]} w the weights with which
- * these average to the present point @param {Around} around @returns {[number[], number[]]} */
+ * these average to the present point @param {Around} around the other keys, seen from the key in question
+ * @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {
     const v = flat(waysTo(around, kept), kept.length, around.d);
@@ -147,9 +153,10 @@ function corral(kept, w, around) {
   }
 }
 
-/** The weights, with sum 1, of the affine combination of points that is nearest to the origin: least squares
- * by modified Gram–Schmidt. @param {Float64Array} points one after the other @param {number} count
- * @param {number} d */
+/** The weights, with sum 1, of the affine combination of points that is nearest to the origin. Weights can be
+ * negative. Solves the least-squares problem by the modified Gram–Schmidt method.
+ * @param {Float64Array} points one after the other @param {number} count their number @param {number} d the
+ * number of coordinates of each */
 export function flat(points, count, d) {
   const m = count - 1;
   const axes = grown(AXES_SCRATCH, m * d);

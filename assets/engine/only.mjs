@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Which points of its cloud (set of points) a mark shows, by its field `only`, and their display coordinates.
- * Pure.
+ * The points of a cloud that a mark shows, according to the mark's field `only`, and their display
+ * coordinates. Pure.
  */
 
 import { gather, onlyOf, project, sizeOf } from "./engine.mjs";
@@ -15,7 +15,7 @@ import { fatesOf, selectionOf } from "./measures.mjs";
 export const allPoints = ({ cloud, rows }, { recipe, stages, at, params }) =>
   project(rows, stages[cloud], at[cloud], sizeOf(recipe, cloud), params);
 
-/** The display coordinates of the points that a mark shows. If their number can change (see
+/** The display coordinates of the points that a mark shows, point by point. If their number can change (see
  * `sizeCanChange`), the array has a place for every point of the cloud, and NaN for those that are not shown.
  * @param {Mark} mark @param {Moment} moment */
 export function shownPoints(mark, moment) {

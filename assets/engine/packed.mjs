@@ -28,7 +28,7 @@ export function unpack(packed) {
 
 /** Convert finite half-precision numbers to single precision, exactly. The bits of sign, exponent and
  * fraction are shifted to their places. The exponent is then 112 too small, which a multiplication by 2¹¹²
- * corrects. @param {Uint16Array} halves */
+ * corrects. @param {Uint16Array} halves the bits of each number */
 function singles(halves) {
   const bits = Uint32Array.from(halves, (half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13));
   return new Float32Array(bits.buffer).map((x) => x * 2 ** 112);
@@ -40,10 +40,10 @@ function singles(halves) {
  */
 const latest = new WeakMap();
 
-/** The numbers of entries at these parameters: base + Σ p·term + Σ track(p), where a track is interpolated
- * linearly between its values at given parameter values, and constant beyond them. The same array object is
- * returned while no parameter on which the entries depend has changed. @param {Entries} entries @param
- * {Params} params @returns {Readonly<Float64Array>} */
+/** Evaluate entries at these parameters: base + Σ p·term + Σ track(p), where a track is interpolated linearly
+ * between its values at given parameter values, and constant beyond them. The same array object is returned
+ * while no parameter on which the entries depend has changed. @param {Entries} entries @param {Params} params
+ * @returns {Readonly<Float64Array>} */
 export function value(entries, params) {
   const known = latest.get(entries);
   const names = known?.names ?? movers(entries);
@@ -54,7 +54,7 @@ export function value(entries, params) {
 }
 
 /**
- * Compute what `value` returns, without its cache.
+ * Evaluate entries at these parameters, without the cache of `value`.
  * @param {Entries} entries @param {Params} params
  */
 function evaluated(entries, params) {
@@ -79,8 +79,8 @@ function evaluated(entries, params) {
   return out;
 }
 
-/** The names of the parameters on which entries depend. @param {Partial<Entries> | null | undefined} entries
- * @returns {string[]} */
+/** The names of the parameters on which entries depend; [] for null, undefined, and anything that is not
+ * entries. @param {Partial<Entries> | null | undefined} entries @returns {string[]} */
 export const movers = (entries) => [
   ...Object.keys(entries?.terms ?? {}),
   ...Object.keys(entries?.tracks ?? {}),

@@ -1,24 +1,25 @@
 // @ts-check
-/** The perspective of a 3D view, computed as by Plotly's camera (see geometry/perspective.py); and the zoom
+/** The perspective of a 3D view, computed as Plotly's camera does (see geometry/perspective.py); and the zoom
  * of a view's axes: how they widen and shift at some stages and parameter values. In 3D the axes' ranges form
  * a cube of side 1 around the origin; a camera's `eye` and `center` are in these units. Pure. */
 
 import { dot } from "./vectors.mjs";
 
-const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // half the width of what Plotly's camera sees at distance 1
+const HALF_SIGHT_TANGENT = Math.tan(Math.PI / 8); // of half the angle of view of Plotly's camera
 const MIN_EYE_DISTANCE = 1e-3; // points nearer to the eye than this, or behind it, count as at this distance
-// of a camera in a link, in sides of the cube; the same in components/language/link.py
+// limits of a camera in a link, in units of the cube's side; the same in components/language/link.py
 export const MAX_CAMERA_COORDINATE = 100; // the largest absolute value of a coordinate
 export const MIN_CAMERA_DISTANCE = 1e-3; // between the eye and the point at which it looks
 const ROUNDING_MARGIN = 1.0001; // Plotly's camera is not exactly where it has been put
 
-/** A zoom is a list of numbers: the factor by which all axes are wider than their ranges, then for each axis
- * the shift of its middle, in its own unit; missing shifts are 0. `IDENTITY_ZOOM` changes nothing.
+/** The zoom that changes nothing. A zoom is a list of numbers: the factor by which all axes are wider than
+ * their ranges, then for each axis the shift of its middle, in its own unit; missing shifts are 0.
  * @type {number[]} */
 export const IDENTITY_ZOOM = [1];
 
-/** @typedef {{parameters: string[], log: boolean, stops: number[], zooms: number[][][]}} Wider how parameters
- * change the axes: a zoom for each of some values of their product (stops) and each stage */
+/** @typedef {{parameters: string[], log: boolean, stops: number[], zooms: number[][][]}} Wider the zooms of a
+ * view's axes that parameters cause. stops: some values of the product of the parameters; zooms: a zoom for
+ * each stop and each stage; log: whether to interpolate in the logarithm of the product */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
 /** The zoom that one entry of `wider` causes at a stage. Between its stops the zoom is interpolated linearly
@@ -82,8 +83,8 @@ export function zoomOf(view, progress, params) {
   return here.map((x, i) => x + (i ? past : times) * (next[i] - x));
 }
 
-/** The ranges of axes after a zoom. @param {[number, number][]} ranges @param {number[]} zooms one zoom
- * @returns {[number, number][]} */
+/** The ranges of axes after a zoom: all become wider by its factor, and the middle of each is shifted.
+ * @param {[number, number][]} ranges @param {number[]} zooms one zoom @returns {[number, number][]} */
 export const widened = (ranges, [times, ...by]) =>
   times === 1 && !by.some(Boolean)
     ? ranges
@@ -95,8 +96,8 @@ export const widened = (ranges, [times, ...by]) =>
 
 /** @typedef {{eye: number[], center: number[]}} Camera */
 
-/** The unit vectors that point forward, to the right and up for an upright camera: one in whose picture the
- * z-axis points up. @param {Camera} camera */
+/** The unit vectors that point forward, to the right and up, as seen by an upright camera: one in whose
+ * picture the z-axis points up. A vertical camera has the x-axis on the right. @param {Camera} camera */
 function sight({ eye, center }) {
   const way = eye.map((e, i) => center[i] - e);
   const far = Math.hypot(...way);
@@ -107,8 +108,8 @@ function sight({ eye, center }) {
   return { forward, right, up };
 }
 
-/** The number of pixels that a length of 1 takes, in front of the camera at distance 1, in a panel of this
- * size. @param {number} width @param {number} height */
+/** The size in pixels of a length of 1 at distance 1 from the camera, in a panel of this size in pixels.
+ * @param {number} width @param {number} height */
 const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
 
 /** The vector from the eye to a point, in units of the cube's side. @param {ArrayLike<number>} point an array
@@ -117,9 +118,10 @@ const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGE
 const fromEye = (point, first, ranges, eye) =>
   ranges.map(([low, high], r) => (point[first + r] - low) / (high - low) - 0.5 - eye[r]);
 
-/** Project points of a 3D view to its panel: their positions in pixels from the panel's top left; NaN stays
- * NaN. @param {Float32Array} points x, y, z of each @param {[number, number][]} ranges @param {Camera} camera
- * @param {number} width @param {number} height @returns {Float32Array} x and y of each point */
+/** Project points of a 3D view to its panel: return their positions in pixels from the panel's top left
+ * corner. NaN stays NaN. @param {Float32Array} points x, y, z of each @param {[number, number][]} ranges
+ * @param {Camera} camera @param {number} width @param {number} height @returns {Float32Array} x and y of each
+ * point */
 export function flat(points, ranges, camera, width, height) {
   const { forward, right, up } = sight(camera);
   const unit = unitOf(width, height);
@@ -148,8 +150,9 @@ export function lifted([left, top], at, ranges, camera, width, height) {
   });
 }
 
-/** The camera at `f` times its distance from the point at which it looks, or as near to that as a link can
- * name. @param {Camera} camera @param {number} f @returns {Camera} */
+/** Move a camera to `f` times its distance from the point at which it looks. If a link cannot express that
+ * camera, the distance is changed to the nearest one that a link can express. @param {Camera} camera
+ * @param {number} f @returns {Camera} */
 export function approached({ eye, center }, f) {
   const way = eye.map((e, i) => e - center[i]);
   const least = (MIN_CAMERA_DISTANCE * ROUNDING_MARGIN) / Math.hypot(...way);
@@ -164,11 +167,11 @@ export function approached({ eye, center }, f) {
  * @param {Camera} camera */
 export const eyeOf = (ranges, { eye }) => ranges.map(([low, high], r) => low + (eye[r] + 0.5) * (high - low));
 
-/** The point of a sphere of radius 1 that is under a pixel, on the side towards the camera, as a unit vector
- * from the centre. For a pixel outside the sphere's outline, the direction from the centre to the nearest
- * point of the ray through the pixel. @param {number[]} pixel from the panel's top left @param {number[]}
- * centre @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number}
- * height */
+/** The point of a sphere of radius 1 that lies under a pixel, on the side towards the camera, as a unit
+ * vector from the sphere's centre. For a pixel outside the sphere's outline, returns the direction from the
+ * centre to the nearest point of the ray through the pixel. @param {number[]} pixel from the panel's top left
+ * @param {number[]} centre @param {[number, number][]} ranges @param {Camera} camera @param {number} width
+ * @param {number} height */
 export function onSphere(pixel, centre, ranges, camera, width, height) {
   const eye = eyeOf(ranges, camera);
   const from = eye.map((e, r) => e - centre[r]);

@@ -11,11 +11,11 @@
  * Results that must stay valid longer are copied into arrays of their own (engine.mjs).
  */
 
-/** The two buffers between which the steps of a cloud alternate. */
+/** The two scratch buffers (benches) between which the steps of a cloud alternate for input and output. */
 const benches = [new Float64Array(0), new Float64Array(0)];
 
-/** A scratch array of `length` arbitrary numbers, on the bench that does not hold x. @param {number} length
- * @param {Float64Array} [x] */
+/** A scratch array of `length` arbitrary numbers, in the one of the two buffers (benches) that does not hold
+ * the array x. @param {number} length @param {Float64Array} [x] */
 export function scratch(length, x) {
   const k = x?.buffer === benches[0].buffer ? 1 : 0;
   if (benches[k].length < length) benches[k] = new Float64Array(length);
@@ -26,17 +26,17 @@ export function scratch(length, x) {
  * branches, and the two after it are for their joined output. @type {Float64Array[]} */
 export const desks = [];
 
-/** The first `length` numbers of desk k (see `desks`). A desk that is too short is replaced, and its contents
- * are lost; otherwise the numbers are those written last, which need not be 0. @param {number} k @param
- * {number} length */
+/** The first `length` numbers of the scratch array `desks[k]`. If it is too short, a new array of zeros
+ * replaces it, and its contents are lost; otherwise the numbers are those written last, which need not be 0.
+ * @param {number} k @param {number} length */
 export function desk(k, length) {
   if (!(desks[k]?.length >= length)) desks[k] = new Float64Array(length);
   return desks[k].subarray(0, length);
 }
 
-/** The numbers of x in an array that the next steps do not overwrite: x itself, or, if x lies in a buffer
- * that later steps overwrite (a bench), its copy on desk k (see `desks`). @param {Float64Array} x @param
- * {number} k */
+/** Return the numbers of x in an array that the next steps do not overwrite. This is x itself, unless x lies
+ * in one of the two buffers that all steps use (benches): then it is a copy in `desks[k]`.
+ * @param {Float64Array} x @param {number} k */
 export function onDesk(x, k) {
   if (!benches.some(({ buffer }) => buffer === x.buffer)) return x;
   const out = desk(k, x.length);

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Which keys attention can select, and the largest weight that it can give each key. Mirrors
+ * Decide which keys attention can select, and compute the largest weight that it can give each key. Mirrors
  * geometry/selection.py. Pure.
  *
  * A key is selectable if some query gives it a higher score than every other key. If that query is made
@@ -31,16 +31,16 @@ import { dot, grown, scores } from "./vectors.mjs";
 /** @import { RelativeKeys } from "./largest_weight.mjs" */
 
 const EXACT_GAIN = 1e-20; // a Newton step of `certificate` with a smaller expected gain is the last one
-// As a share of the sum of the other keys' weights; smaller weights count as 0. For a key on the boundary of
-// a hull some weights are 0 only in the limit, which Newton's method does not reach
+// Weights below this share of the sum of the other keys' weights count as 0. For a key on the boundary of a
+// hull some weights are 0 only in the limit, which Newton's method does not reach
 const MIN_WEIGHT = 1e-10;
 
 const SCORES_SCRATCH = { buffer: new Float64Array(0) };
 const OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 
 /** Decide for each of n keys whether some query selects it. Proofs of the previous moment that still hold are
- * reused. @param {Points} keys @param {number} n @param {number} d @param {Selection} [before] the result for
- * the same keys at the previous moment @returns {Selection} */
+ * reused. @param {Points} keys @param {number} n @param {number} d the number of coordinates of a key
+ * @param {Selection} [before] the result for the same keys at the previous moment @returns {Selection} */
 export function selection(keys, n, d, before) {
   const moved = before && affineMap(before.keys, keys, n, d);
   if (before && moved)
@@ -57,7 +57,8 @@ export function selection(keys, n, d, before) {
 /**
  * Decide whether key k is selectable. Tries, in this order: the proof of the previous moment; two obvious
  * queries, the key itself and its offset from the mean of all keys; and Wolfe's algorithm.
- * @param {ArrayLike<number>} keys @param {RelativeKeys} all @param {number} k @param {Proof} [before]
+ * @param {ArrayLike<number>} keys @param {RelativeKeys} all the keys relative to their mean @param {number} k
+ * @param {Proof} [before] the proof of the previous moment
  * @returns {Proof}
  */
 function fate(keys, all, k, before) {
@@ -72,7 +73,7 @@ function fate(keys, all, k, before) {
 }
 
 /** Whether a query gives key k a higher score than every other key, by more than rounding.
- * @param {RelativeKeys} all @param {number} k @param {number[]} query */
+ * @param {RelativeKeys} all the keys @param {number} k @param {number[]} query */
 function leads({ rows, size, n, d }, k, query) {
   const p = grown(SCORES_SCRATCH, n);
   scores(rows, n, d, query, p);
@@ -82,7 +83,8 @@ function leads({ rows, size, n, d }, k, query) {
 }
 
 /** Whether key k is an average of the keys `among` with weights that are not negative, up to rounding.
- * @param {ArrayLike<number>} keys @param {number} d @param {number} k @param {number[]} among */
+ * @param {ArrayLike<number>} keys @param {number} d the number of coordinates of a key @param {number} k
+ * @param {number[]} among the indices of other keys; if there are none, the result is false */
 function surround(keys, d, k, among) {
   if (!among.length) return false;
   const count = among.length;
@@ -103,9 +105,9 @@ function surround(keys, d, k, among) {
 }
 
 /** The largest attention weight that a query can give each key. The search for a key's best query starts from
- * its best query of the previous moment, plus that query's last change. @param {Selection} selection
- * @param {number} n @param {number} d @param {Weights} [before] the result at the previous moment
- * @returns {Weights} */
+ * its best query of the previous moment, plus that query's last change. @param {Selection} selection which
+ * keys are selectable @param {number} n the number of keys @param {number} d the number of coordinates of a
+ * key @param {Weights} [before] the result at the previous moment @returns {Weights} */
 export function weights(selection, n, d, before) {
   const { keys, wins } = selection;
   const moved = before && affineMap(before.selection.keys, keys, n, d);
@@ -134,8 +136,9 @@ export function weights(selection, n, d, before) {
 
 /**
  * The certificate of key k: the largest attention weight that a query can give it, with a proof. If there are
- * no other keys, the margin is infinite, and the query 0. @param {ArrayLike<number>} keys @param {number} n
- * @param {number} d @param {number} k @returns {Certificate}
+ * no other keys, the margin is infinite, the query is the zero vector, and the weight 1.
+ * @param {ArrayLike<number>} keys @param {number} n the number of keys
+ * @param {number} d the number of coordinates of a key @param {number} k @returns {Certificate}
  */
 export function certificate(keys, n, d, k) {
   const weights = new Float64Array(n);
@@ -156,8 +159,8 @@ export function certificate(keys, n, d, k) {
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 
-/** Set to 0 the coordinates of keys that differ from the origin only by rounding.
- * @param {RelativeKeys} all */
+/** Set to 0 the coordinates, relative to the origin of `all`, of keys that differ from the origin only by
+ * rounding: they are copies of the key at the origin. @param {RelativeKeys} all */
 function mergeCopies({ rows, size, n, d }) {
   for (let i = 0; i < n; i++) {
     let squares = 0;

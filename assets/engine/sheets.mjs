@@ -39,9 +39,9 @@ export function circleSheets(layers) {
 }
 
 /** The number of points of the unit circle that the first `count` layers send to a direction: the preimages
- * under the last of these layers are found by a quadratic equation, those under the layers before by
- * recursion. @param {Point} direction of length 1 @param {Layer[]} layers @param {number} count @returns
- * {number} */
+ * under the last of these layers are found by a quadratic equation, and the preimages under the earlier
+ * layers by recursion. @param {Point} direction of length 1 @param {Layer[]} layers @param {number} count
+ * @returns {number} */
 function sheetsOver(direction, layers, count) {
   if (!count) return 1;
   const { A, b } = layers[count - 1];
@@ -81,8 +81,8 @@ function foldAngles(layers) {
   return directions.map(([x, y]) => Math.atan2(y, x));
 }
 
-/** A⁻¹y for a 2 × 2 matrix. @param {ArrayLike<number>} A row by row @param {ArrayLike<number>} y
- * @returns {Point} */
+/** Solve A·x = y for an invertible 2 × 2 matrix A. @param {ArrayLike<number>} A row by row
+ * @param {ArrayLike<number>} y @returns {Point} */
 function solved(A, y) {
   const determinant = A[0] * A[3] - A[1] * A[2];
   return [(A[3] * y[0] - A[1] * y[1]) / determinant, (A[0] * y[1] - A[2] * y[0]) / determinant];

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What a mark (one drawn layer of a view) shows in a frame: its points, its colour values and its opacity.
- * While nothing that they depend on has changed, the same array objects are returned, so that the painter can
- * skip unchanged layers by identity.
+ * The points, colour values and opacity that a mark (one drawn layer of a view) has in a frame. While nothing
+ * that they depend on has changed, the same array objects are returned, so that the painter can skip
+ * unchanged layers by identity.
  */
 
 import { shownIndices, sizeCanChange, withGaps } from "./only.mjs";
@@ -21,8 +21,8 @@ const NAMES_FADE = [6, 8];
  * and the inputs from which they were computed */
 const lastPoints = new WeakMap();
 
-/** If points of another cloud decide which points of a mark are shown (`only.of`), the stages of that cloud;
- * otherwise null or undefined. @param {Mark} mark @param {Stages} stages */
+/** The stages of the cloud `only.of`, whose points decide which points of a mark are shown; null if there is
+ * no such cloud. @param {Mark} mark @param {Stages} stages */
 function selectingStages(mark, stages) {
   const only = onlyOf(mark);
   const of = only && typeof only === "object" && "of" in only ? only.of : "";
@@ -59,9 +59,9 @@ function isStill(mark) {
  * `natureOf` */
 const natures = new WeakMap();
 
-/** On what a mark depends: whether it stays the same between stages (still), the names of the parameters that
- * occur in its rows (`rowsOf`; rowParameters), and the names of those that occur in the row by which it is
- * coloured (colorParameters). Cached for each mark. @param {Mark} mark */
+/** Properties that say on what a mark depends: whether it stays the same between stages (still), the names of
+ * the parameters that occur in its rows (`rowsOf`; rowParameters), and the names of those that occur in the
+ * row by which it is coloured (colorParameters). Cached for each mark. @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
@@ -148,11 +148,11 @@ export function valuesOf(mark, moment) {
 }
 
 /** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
- * `fade` has one factor for each stage; after the last factor it stays. Between stages it is interpolated
- * linearly; for labels, in two halves: those that disappear are gone before others appear in the same place.
- * Names of axes also fade when `widening` is large (NAMES_FADE), because they would all be near the origin.
- * @param {Mark} mark @param {number} progress the position between stages, in stages @param {number}
- * [widening] the factor by which the axes of the mark's view are wider than their ranges */
+ * `fade` has one factor for each stage; later stages have the last factor. Between stages the factor is
+ * interpolated linearly; for labels, in two halves, so that labels that disappear are gone before others
+ * appear in the same place. Names of axes also fade when `widening` is large (NAMES_FADE), because they would
+ * all be near the origin. @param {Mark} mark @param {number} progress the position between stages, in stages
+ * @param {number} [widening] the factor by which the axes of the mark's view are wider than their ranges */
 export function opacityOf({ opacity, fade, draws, role }, progress, widening = 1) {
   const [fading, gone] = NAMES_FADE;
   if (draws === "labels" && role === "axis" && widening > fading)

@@ -2,13 +2,14 @@
 /** The map of points to a sphere, with the conventions by which norms add ε. Mirrors geometry/sphere.py. */
 
 /**
- * Two functions of s, the sum of the squares of n coordinates. `factor` is the number R/r by which the
- * coordinates are multiplied to come to the sphere of radius R. Here r = √(s + inside) + outside, and the
- * convention says where ε comes in. For the zero vector and ε = 0 the factor is R. `slope` is the derivative
- * of the factor with respect to s, given s and the factor. Where √(s + inside) is 0 it is 0, because then the
- * derivative of the map is the factor; but if ε is 0, too, the map has no derivative there, and it is NaN.
+ * Two functions of s, the sum of the squares of n coordinates. `factor(s)` is the number R/r by which the
+ * coordinates are multiplied to come to the sphere of radius R. Here r = √(s + inside) + outside; in the
+ * convention "pytorch" inside = nε, in "bare" inside = ε, in "std" outside = ε√n, and the other number is 0.
+ * If r is 0, the factor is R. `slope(s, factor)` is the derivative of the factor with respect to s. If
+ * √(s + inside) is 0, the slope is 0 for ε > 0; for ε = 0 it is NaN, because the map has no derivative at the
+ * zero vector.
  *
- * @param {number} n @param {number} radius @param {number} eps @param {string} convention
+ * @param {number} n @param {number} radius R @param {number} eps ε @param {string} convention
  */
 export function sphereFactor(n, radius, eps, convention) {
   const inside = convention === "std" ? 0 : (convention === "pytorch" ? n : 1) * eps;

@@ -18,8 +18,9 @@ import { sphereFactor } from "./sphere.mjs";
 
 /** Normalise each point, in place: v ↦ R·v / r(v), where r(v) is the length of v with ε added as the
  * convention says (sphere.mjs). With groups of coordinate indices, each group is normalised by itself. The
- * zero vector stays 0. @param {Float64Array} x @param {number} n @param {number} radius R @param {number} eps
- * @param {number[][] | null} groups @param {string} convention */
+ * zero vector stays 0. @param {Float64Array} x the points @param {number} n their number
+ * @param {number} radius R @param {number} eps ε @param {number[][] | null} groups @param {string} convention
+ */
 function normalize(x, n, radius, eps, groups, convention) {
   const d = x.length / n || 1;
   for (const group of groups ?? [null]) {
@@ -45,7 +46,8 @@ function normalize(x, n, radius, eps, groups, convention) {
 
 /** Apply a scalar function to each coordinate, in place. tanh and relu are applied many times per frame and
  * are written out here, because looking them up in FUNCTIONS and calling them there takes longer than
- * computing them. @param {Float64Array} x @param {string} name a key of FUNCTIONS */
+ * computing them. @param {Float64Array} x the points, one after the other @param {string} name a key of
+ * FUNCTIONS */
 function pointwise(x, name) {
   const f = FUNCTIONS[name];
   if (name === "tanh") for (let i = 0; i < x.length; i++) x[i] = tanh(x[i]);
@@ -55,7 +57,8 @@ function pointwise(x, name) {
 }
 
 /** Multiply the coordinates within each group: the result has one coordinate for each group.
- * @param {Float64Array} x @param {number} n @param {number[][]} groups of coordinate indices */
+ * @param {Float64Array} x the points @param {number} n their number @param {number[][]} groups of coordinate
+ * indices */
 function product(x, n, groups) {
   const d = x.length / n || 1;
   const m = groups.length;
@@ -70,9 +73,9 @@ function product(x, n, groups) {
 
 /** Softmax over the coordinates of each point, in place. At temperature 0 the largest coordinate gets 1; if
  * several are largest, they share it equally. With the causal mask, point k of the cloud (from 0) uses only
- * its first k + 1 coordinates, and the others become 0. @param {Float64Array} x @param {number} n @param
- * {number} temperature @param {boolean} causal @param {number} firstPoint the index of the first of these
- * points in its cloud */
+ * its first k + 1 coordinates, and the others become 0. @param {Float64Array} x the points @param {number} n
+ * their number @param {number} temperature @param {boolean} causal @param {number} firstPoint the index of
+ * the first of these points in its cloud */
 function softmax(x, n, temperature, causal, firstPoint) {
   const d = x.length / n || 1;
   for (let i = 0, at = 0; i < n; i++, at += d) {
@@ -94,9 +97,9 @@ const NEGLIGIBLE_LOG_WEIGHT = -40;
 /** Self-attention among n points. The coordinates of each are its query, its key and its value, in this
  * order. A score is the dot product of a query and a key, without the usual factor 1/√keys; the attention
  * weights are the softmax of the scores. Returns for each point the attention-weighted average of the values,
- * and after it the attention weight that the point gives itself. @param {Float64Array} x @param {number} n
- * @param {number} keys the number of coordinates of a query, and of a key @param {boolean} causal whether a
- * point attends only to itself and to earlier points */
+ * and after it the attention weight that the point gives itself. @param {Float64Array} x the points
+ * @param {number} n @param {number} keys the number of coordinates of a query, and of a key
+ * @param {boolean} causal whether a point attends only to itself and to earlier points */
 function attention(x, n, keys, causal) {
   const d = x.length / n || 1;
   const m = d - 2 * keys;
@@ -156,8 +159,8 @@ const widthAfter = (steps, d) =>
 /** @type {WeakMap<Step[][], {d: number, widths: number[]}>} results of `widthsOf` */
 const widthCache = new WeakMap();
 
-/** The number of output coordinates of each branch for d input coordinates; cached.
- * @param {Step[][]} pipelines @param {number} d */
+/** The number of coordinates that each pipeline returns for a point with d coordinates; cached.
+ * @param {Step[][]} pipelines the steps of each @param {number} d */
 function widthsOf(pipelines, d) {
   const known = widthCache.get(pipelines);
   if (known?.d === d) return known.widths;
@@ -167,8 +170,9 @@ function widthsOf(pipelines, d) {
 }
 
 /** Apply several pipelines to the same points. Then add their results (join "sum"), or put the coordinates of
- * the results side by side ("concat"). @param {Float64Array} x @param {number} n @param {Step[][]} pipelines
- * @param {string} join @param {Context} context @param {number} depth */
+ * the results side by side ("concat"). @param {Float64Array} x the points @param {number} n their number
+ * @param {Step[][]} pipelines @param {string} join @param {Context} context @param {number} depth the nesting
+ * depth of the branches */
 function branches(x, n, pipelines, join, context, depth) {
   const [only, ...others] = pipelines;
   if (!others.length && only.length) return branch(x, n, only, only.length, context, depth);
@@ -196,9 +200,9 @@ function branches(x, n, pipelines, join, context, depth) {
   return out;
 }
 
-/** Apply the first `count` steps of a branch to x, which itself stays unchanged. @param {Float64Array} x
- * @param {number} n @param {Step[]} steps @param {number} count @param {Context} context @param {number}
- * depth */
+/** Apply the first `count` steps of a branch to n points; x itself stays unchanged. If `count` is 0, returns
+ * x. @param {Float64Array} x @param {number} n @param {Step[]} steps @param {number} count
+ * @param {Context} context @param {number} depth the nesting depth */
 function branch(x, n, steps, count, context, depth) {
   let y = x;
   if (count && IN_PLACE_STEPS.has(steps[0].kind)) {
@@ -209,13 +213,14 @@ function branch(x, n, steps, count, context, depth) {
   return y;
 }
 
-/** Iterate a pipeline; returns the state of each point. Point 0's state is its first `step.state`
- * coordinates. The state of point k is the result of the pipeline for an input that consists of the state of
- * point k − 1 and the further coordinates of point k (those after the first `step.state`). There are
- * `step.count` such iterations; each later point has the same state as the point before it. If `step.count`
- * is not a whole number, its fractional part is the share of the last iteration's change that is made. @param
- * {Float64Array} x @param {number} n @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context
- * @param {number} depth */
+/** Apply an `orbit` step: iterate a pipeline, and return the state after each iteration as a separate point.
+ * Point 0's state is its first `step.state` coordinates. The state of point k is the result of the pipeline
+ * for an input that consists of the state of point k − 1 and the further coordinates of point k (those after
+ * the first `step.state`). There are `step.count` such iterations; each later point has the same state as the
+ * point before it. If `step.count` is not a whole number, its fractional part is the share of the last
+ * iteration's change that is made. @param {Float64Array} x the points @param {number} n their number
+ * @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth the nesting
+ * depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
@@ -237,9 +242,10 @@ function orbit(x, n, { pipeline, state, count }, context, depth) {
   return out;
 }
 
-/** Solve the differential equation dx/dt = velocity(x) for all points up to the time `step.until`.
- * @param {Float64Array} x @param {number} n
- * @param {Extract<Step, {kind: "flow"}>} step @param {Context} context @param {number} depth */
+/** Apply a `flow` step: solve the differential equation dx/dt = velocity(x) for n points up to the time
+ * `step.until`, and return the points at this time. @param {Float64Array} x @param {number} n
+ * @param {Extract<Step, {kind: "flow"}>} step @param {Context} context @param {number} depth the nesting
+ * depth */
 function applyFlow(x, n, step, context, depth) {
   const inner = flattened(step.velocity);
   const inputs = [
@@ -253,9 +259,9 @@ function applyFlow(x, n, step, context, depth) {
   });
 }
 
-/** All steps that contain numbers, which may depend on parameters, in one flat list. `branches` and
- * `derivative` only contain other steps, and are replaced by these; `orbit` and `flow` are kept, each
- * followed by the steps inside it. @param {Step[]} steps @returns {Step[]} */
+/** List all steps that contain numbers (which may depend on parameters), those inside other steps included.
+ * `branches` and `derivative` only contain other steps, and are replaced by these; `orbit` and `flow` are
+ * kept, each followed by the steps inside it. @param {Step[]} steps @returns {Step[]} */
 export const flattened = (steps) =>
   steps.flatMap((step) => {
     switch (step.kind) {
@@ -284,25 +290,26 @@ export const parametersOf = (steps) =>
         ),
   );
 
-/** The names of the clouds whose points these steps use as matrices. @param {Step[]} steps as returned by
- * `flattened` */
+/** The names of the clouds whose points these steps use as matrices (`Of`). @param {Step[]} steps as returned
+ * by `flattened` */
 export const sourcesOf = (steps) =>
   steps.flatMap((step) => (step.kind === "affine" && "of" in step.A ? [step.A.of] : []));
 
-/** Copy the rows of y, `length` numbers each, into the rows of `out`, m numbers each, from column `from` on.
- * @param {Float64Array} out @param {number} from @param {number} m @param {Float64Array} y
- * @param {number} length */
+/** Copy a matrix y into columns of a wider matrix `out`, beginning at column `from`. The rows of y have
+ * `length` numbers, and those of `out` have m. @param {Float64Array} out @param {number} from
+ * @param {number} m @param {Float64Array} y @param {number} length */
 function into(out, from, m, y, length) {
   for (let at = 0; at < y.length; at += length, from += m)
     for (let j = 0; j < length; j++) out[from + j] = y[at + j];
 }
 
-/** The kinds of steps that overwrite their input with their result. */
+/** The kinds of steps whose functions overwrite their input with their result. */
 export const IN_PLACE_STEPS = new Set(["pointwise", "softmax", "normalize"]);
 
 /** Apply a step to n points. The result is x itself, overwritten, for IN_PLACE_STEPS; otherwise another
- * array, usually a scratch array that later steps overwrite. @param {Float64Array} x @param {number} n
- * @param {Step} step @param {Context} context @param {number} [depth] @returns {Float64Array} */
+ * array, usually a scratch array that later steps overwrite. @param {Float64Array} x the points, one after
+ * the other @param {number} n @param {Step} step @param {Context} context @param {number} [depth] the nesting
+ * depth of branches @returns {Float64Array} */
 export function apply(x, n, step, context, depth = 0) {
   switch (step.kind) {
     case "affine":

@@ -8,12 +8,12 @@
  * `sliced` there is always time, and everything is computed at once.
  */
 
-/** Thrown in a computation for which this frame has no more time. */
+/** The exception that interrupts a computation for which this frame has no more time. */
 class OutOfTime extends Error {}
 
 /**
- * @typedef {(n: number) => boolean} More whether there is time for another part of a computation in this
- *   frame; n: the number of points that this part moves
+ * @typedef {(n: number) => boolean} More a function that says whether there is time for another part of a
+ *   computation in this frame. n: the number of points that this part moves
  */
 
 /** @type {More} */ const always = () => true;
@@ -47,8 +47,8 @@ export function sliced(more, run) {
   }
 }
 
-/** To be called before each part of a long computation. Throws if this frame has no time for the part;
- * `latest` catches the exception and continues the computation in the next frame. @param {number} n the
+/** Ask for time before each part of a long computation. Throws OutOfTime if this frame has no time for the
+ * part; `latest` catches the exception and continues the computation in the next frame. @param {number} n the
  * number of points that the part moves */
 export function takeTime(n) {
   if (!hasTime(n)) throw new OutOfTime();
@@ -60,7 +60,8 @@ export function takeTime(n) {
  *   last result of a computation (done), and the computation for other inputs that has begun since (doing)
  */
 
-/** Whether two lists have identical elements. @param {ArrayLike<unknown>} a @param {ArrayLike<unknown>} b */
+/** Whether two lists have the same length and identical elements (by ===). @param {ArrayLike<unknown>} a
+ * @param {ArrayLike<unknown>} b */
 export function same(a, b) {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
@@ -73,11 +74,11 @@ export function same(a, b) {
  * results appear now and then while a slider moves. The very first result is computed at once, whatever time
  * it takes.
  *
- * @template T @param {Slot<T>} slot @param {unknown[]} inputs @param {() => T} compute does
- *   its work in parts and calls `takeTime` before each. `takeTime` throws an exception when the frame's time
- *   is up; in the next frame `compute` is called again, and continues after the parts that it has completed.
- *   @param {boolean} urgent whether one part may run in every frame, even if the frame has no time left
- *   @returns {T}
+ * @template T @param {Slot<T>} slot where results are kept @param {unknown[]} inputs @param {() => T} compute
+ *   does its work in parts and calls `takeTime` before each. `takeTime` throws an exception when the frame's
+ *   time is up; in the next frame `compute` is called again, and continues after the parts that it has
+ *   completed. @param {boolean} urgent whether one part may run in every frame, even if the frame has no time
+ *   left @returns {T}
  */
 export function latest(slot, inputs, compute, urgent) {
   if (!slot.done) {

@@ -25,9 +25,9 @@ export function dot(x, y) {
 export const determinant = ([[a, b, c], [d, e, f], [g, h, i]]) =>
   a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 
-/** Write the scores ⟨q, x⟩ of n points, which are stored coordinate by coordinate, into `out`, and return the
- * highest. @param {Float64Array} x @param {number} n @param {number} d @param {number[]} q @param
- * {Float64Array} out */
+/** Write the scores ⟨q, point⟩ of n points with d coordinates into `out`, and return the highest; −Infinity
+ * if n is 0. @param {Float64Array} x the points, stored coordinate by coordinate @param {number} n
+ * @param {number} d @param {number[]} q @param {Float64Array} out */
 export function scores(x, n, d, q, out) {
   let highest = -Infinity;
   for (let i = 0; i < n; i++) out[i] = q[0] * x[i];
