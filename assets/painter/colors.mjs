@@ -18,12 +18,12 @@ export function resolve(data, color) {
   return /** @type {T} */ (found(data));
 }
 
-/** The components of a colour. @param {string} hex such as "#a0b1c2" @returns {number[]} red, green, blue, 0
- * to 1 */
+/** The red, green and blue components of a colour. @param {string} hex such as "#a0b1c2" @returns {number[]}
+ * three numbers from 0 to 1 */
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
 
-/** A colour scale as 64 colours, each red, green and blue from 0 to 1. @param {[number, string][]} scale
- * equally spaced stops with their colours */
+/** A colour scale as 64 colours, interpolated linearly between its stops. Each colour is three numbers from 0
+ * to 1: red, green and blue. @param {[number, string][]} scale equally spaced stops with their colours */
 export function palette(scale) {
   const stops = scale.map(([, hex]) => rgb(hex));
   return Array.from({ length: 64 }, (_, i) => {

@@ -1,26 +1,27 @@
 // @ts-check
 /**
- * Name marks in the picture: move the titles of marks from the legend to free places beside the marks. Titles
- * for which there is no room stay in the legend, or are hidden if it is full. This is done only at rest, and
- * only for visible marks. `name` and `reserveLegend` change the page; the other exports are pure.
+ * Names of marks in the picture: move the titles of marks from the legend to free places beside the marks.
+ * Titles for which there is no room stay in the legend, or are hidden if it is full. This is done only at
+ * rest, when nothing moves, and only for visible marks. `name` and `reserveLegend` change the page; the other
+ * exports are pure.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
  * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
  *   (x, y) from there in which its label can be
- * @typedef {[number, number, number]} Disc x, y and radius of a large point, in pixels
+ * @typedef {[number, number, number]} Disc x and y of the centre of a large point, and its radius, in pixels
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
 import { pointScale } from "./traces.mjs";
 
-const LABEL_GAP_PX = 6; // between a mark and its label
-const SMALL_RADIUS_PX = 4; // of a point up to this radius, labels must avoid only the centre
+const LABEL_GAP_PX = 6; // distance between a mark and its label
+const SMALL_RADIUS_PX = 4; // labels may cover a point up to this radius, except for its centre
 // upper bounds of the drawn diameter of a point, divided by its size, for views with 2 and 3 dimensions: in
 // 3D Plotly draws points 1.9 times as large as their size, and near points up to 1 / 0.6 times larger
 const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 3.2];
 const MAX_BLOCKING_POINTS = 60; // large points block labels only if their mark has at most this many
-const SAME_PLACE_PX = 1; // a spot this near to the centre of a disc is on it
+const SAME_PLACE_PX = 1; // a spot this near to the centre of a disc is moved to the disc's rim
 const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below
 const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
   Math.cos((k * Math.PI) / 8),
@@ -37,22 +38,22 @@ const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
 const MIN_LINE_PX = 2; // a shorter line counts as invisible
 const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
-const MAX_LEGEND_SHARE = 0.3; // of the height of the legend's view
+const MAX_LEGEND_SHARE = 0.3; // largest height of a legend, as a share of the height of its view
 const LETTER_WIDTH_EM = 0.62;
 const LINE_HEIGHT_EM = 1.4;
 
-/** A factor from −1 to 1 that says how far the middle of a label is from a spot along the x- or y-axis. At ±1
- * the middle is so far away that the whole label lies beside the spot. @param {number} d the component of the
- * spot's direction along this axis */
+/** A factor from −1 to 1 for the offset of a label from its spot, along the x- or y-axis. At ±1 the whole
+ * label lies beside the spot; at 0 its middle is at the spot. @param {number} d the component of the spot's
+ * direction along this axis */
 const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
  * it. If a point is drawn as a disc, its spots are moved from its centre to the disc's rim. The same is done
- * if a large point of another mark is at this place, as at the tip of an arrow. Empty if the mark has no
- * visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for gaps @param
- * {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in pixels @param
- * {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
+ * if a large point of another mark is at this place, such as a point at the tip of an arrow. Returns [] if
+ * the mark has no visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for
+ * gaps @param {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in
+ * pixels @param {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
 export function spots(at, line, radius = 0, discs = []) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
@@ -127,8 +128,8 @@ export function placed(labels, room, taken, points) {
   });
 }
 
-/** The points of a line, with additional points every LINE_SAMPLE_PX pixels between points that are farther
- * apart. @param {Float32Array} at x and y of each point, in pixels */
+/** Add points to a line: one every LINE_SAMPLE_PX pixels between neighbouring points that are farther apart.
+ * @param {Float32Array} at x and y of each point, in pixels */
 function dense(at) {
   const out = [];
   for (let i = 0; i < at.length; i += 2) {
@@ -175,7 +176,7 @@ export function reserveLegend(legend) {
 export function name(panel) {
   const { gd, view, frame } = panel;
   const legend = gd.parentElement.querySelector(".legend");
-  // a growing recipe has no frame yet
+  // while a training adds layers to the recipe, the view can have more layers than the frame
   if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return;
   gd.classList.remove("turning");
   const at = frame.map(({ points }) => panel.pixels(points));
@@ -241,8 +242,7 @@ export const largePoints = (at, radii) =>
   );
 
 /** Whether the legend of an earlier view of the same figure has a visible entry with this text and colour.
- * @param {HTMLElement} item
- * @param {Element} legend */
+ * @param {HTMLElement} item an entry of a legend @param {Element} legend the legend of this entry */
 function isRepeated(item, legend) {
   const legends = [...(legend.closest(".views")?.querySelectorAll(".legend") ?? [])];
   const color = (/** @type {Element} */ element) => element.getAttribute("style")?.split(";")[0];
@@ -270,7 +270,7 @@ function blocked(panel, at, seen) {
       const { text, textfont } = view.figure.data[l];
       const tall = textfont.size * scale;
       const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;
-      boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly writes above a point, we at it
+      boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly's text is above it, ours at it
     }
   });
   boxes.push(...counts(panel));
@@ -300,8 +300,8 @@ function counts(panel) {
   });
 }
 
-/** A sample of at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out. @param
- * {Float32Array} at x and y of each point, in pixels */
+/** Sample at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out.
+ * @param {Float32Array} at x and y of each point, in pixels; so is the result */
 function sample(at) {
   const step = 2 * Math.max(1, Math.ceil(at.length / 2 / MAX_SAMPLED_POINTS));
   const out = [];

@@ -11,8 +11,8 @@
  * plotly.js is in plotly/.
  *
  * @typedef {{points: Float32Array, opacity: number, values: Float32Array | null, text?: string[]}} Drawn one
- *   layer of a frame: the display coordinates of its points, its opacity, its colour values, and its hover
- *   texts
+ *   layer of a frame: the display coordinates of its points, its opacity, its colour values (null for a
+ *   single colour), and its hover texts
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
  *   (perspective.mjs)
  * @typedef {{eye: number[], center: number[]}} Camera the position of the camera, and the point at which it
@@ -46,13 +46,13 @@ export class Panel {
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   scale = 1; // factor on the sizes of texts, points and lines: above 1 in a presentation on a large screen
   /** @type {Crowd[]} the crowds with which the figure settled last */ #crowds = [];
-  /** Whether the figure has been built. */ opened = false;
+  /** Whether Plotly has built the figure. */ opened = false;
   closed = false;
   life = new AbortController(); // aborts when the panel is closed
 
   // Called with the mark and the index of the point under the pointer; with null and −1 if there is none.
   /** @type {(layer: Mark | null, index: number) => void} */ onHover = () => {};
-  /** @type {() => void} called when the axes or the camera may have moved */ onPlot = () => {};
+  /** @type {() => void} called when axes or camera may have moved */ onPlot = () => {};
   /** @type {() => void} called when a frame has settled */ onRest = () => {};
 
   /** @param {HTMLElement} element @param {View} view @param {(name: string) => string} color the colour of a
@@ -74,7 +74,7 @@ export class Panel {
     return known;
   };
 
-  /** From the next frame on, show another view with the same number of dimensions. @param {View} view */
+  /** Show another view, with the same number of dimensions, from the next frame on. @param {View} view */
   show(view) {
     this.view = view;
     this.#settled = null;
@@ -99,7 +99,8 @@ export class Panel {
     return this.gd.classList.contains("moving");
   }
 
-  /** Draw the panel for the first time. @param {Frame} frame @param {Camera | null} camera */
+  /** Draw the panel for the first time. @param {Frame} frame the frame to draw @param {Camera | null} camera
+   * the initial camera; null in 2D, or for the scene's initial camera */
   async open(frame, camera) {
     this.frame = frame;
     this.scale = textScale(this.gd);
@@ -182,29 +183,29 @@ export class Panel {
     if (this.moving) this.paint(this.frame); // Plotly has redrawn the frame that settled last
   }
 
-  /** The position of one point, as x and y in pixels from the figure's top left. @param {...number}
-   * coordinates the display coordinates of the point */
+  /** The position of one point, as [x, y] in pixels from the figure's top left corner.
+   * @param {...number} coordinates the display coordinates of the point */
   pixel(...coordinates) {
     return [...this.pixels(Float32Array.from(coordinates))];
   }
 
-  /** Turn the camera on behalf of the reader, and report it like a turn with the pointer. @param {Camera}
-   * camera */
+  /** Set the camera on behalf of the reader, and call `callbacks.turned`, as when the reader turns it with
+   * the pointer. @param {Camera} camera */
   turn(camera) {
     this.setCamera(camera);
     this.callbacks.turned(camera);
   }
 
-  /** Copy the current frame onto another canvas, with its top left corner at (x, y). @param
-   * {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {CanvasImageSource[]}
-   * images what the method `images` resolved to. That method takes time, so callers await it once; `copy`
-   * then draws without delay, also frame after frame */
+  /** Copy the current frame onto another canvas, with its top left corner at (x, y).
+   * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
+   * @param {CanvasImageSource[]} images the images to which the promise of the method `images` resolved. That
+   * method takes time, so callers await it once; `copy` then draws without delay, also in every frame */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);
   }
 
-  /** Free the figure. */
+  /** Close the panel: stop its listeners and free Plotly's memory of the figure. */
   close() {
     this.closed = true;
     this.#sizes.disconnect();
@@ -212,7 +213,8 @@ export class Panel {
     this.Plotly.purge(this.gd);
   }
 
-  /** Forget what the fast path has drawn, because Plotly draws something else. */
+  /** Note that the last picture of the fast path is no longer valid, because Plotly draws another; the next
+   * `paint` draws in any case. */
   forget() {
     this.#painted = null;
   }
@@ -227,13 +229,15 @@ export class Panel {
   /** Complete the figure that Plotly has built, and listen to its events. */
   begin() {}
 
-  /** Draw `frame` by the fast path. */
+  /** Draw the field `frame`, the current frame, by the fast path. */
   draw() {}
 
-  /** Correct or complete what `Plotly.react` has just drawn. */
+  /** Correct or complete the figure that `Plotly.react` has just drawn; does nothing unless a subclass needs
+   * it. */
   async refresh() {}
 
-  /** Before printing (on), prepare the figure; afterwards, undo that. @type {(on: boolean) => void} */
+  /** Prepare the figure for printing, or undo the preparation afterwards. Does nothing unless a subclass
+   * needs it. @type {(on: boolean) => void} on: true before printing, false after it */
   print() {}
 
   /** The present camera; null in 2D. @returns {Camera | null} */
@@ -241,7 +245,7 @@ export class Panel {
     return null;
   }
 
-  /** Turn the camera at once. @type {(camera: Camera) => void} */
+  /** Set the camera at once; does nothing in 2D. @type {(camera: Camera) => void} */
   setCamera() {}
 
   /** Left, top, width and height of the part of the figure in which marks are drawn, in pixels. @abstract
@@ -279,9 +283,9 @@ const textScale = (gd) =>
     ? (parseFloat(getComputedStyle(document.documentElement).fontSize) / PAGE_FONT_PX) ** (2 / 3)
     : 1;
 
-/** Whether two frames show the same: their zooms are equal, and their layers share opacities and arrays (the
- * same objects, not only equal numbers). False if `b` is null. @param {Frame} a @param {Frame | null} b
- * @param {(keyof Drawn)[]} more further fields to compare */
+/** Whether two frames would look the same: their zooms are equal, and so are the opacities of their layers,
+ * and the layers have the same array objects. Equal numbers in different arrays do not count. False if `b` is
+ * null. @param {Frame} a @param {Frame | null} b @param {(keyof Drawn)[]} more further fields to compare */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&
   a.every((drawn, l) => [...FRAME_PARTS, ...more].every((part) => b?.[l]?.[part] === drawn[part]));

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Clicks on points of a 2D view, found by the pointer's position. Plotly's own click events are not used
- * here, because they are lost if Plotly has just redrawn the figure under a pointer that does not move.
+ * Detect clicks on points of a 2D view, by the position of the pointer. Plotly's own click events are not
+ * used here, because they are lost if Plotly has just redrawn the figure under a pointer that does not move.
  *
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
@@ -10,7 +10,7 @@
 import { clickable } from "../engine/hands.mjs";
 
 const PICK_RADIUS_PX = 20; // the distance at which Plotly shows hover texts, too
-const SAME_PLACE_PX = 4; // points this near count as in the same place
+const SAME_PLACE_PX = 4; // points whose distances to the pointer differ by less count as equally near
 export const STILL_PX = 4; // a press during which the pointer moves farther is not a click
 
 /** Call the panel's `callbacks.picked` with the mark and the index of the point when a clickable point is

@@ -6,9 +6,10 @@ import { h, pen } from "../dom.mjs";
 import { rgb } from "./colors.mjs";
 
 /**
- * An element for the picture of one point, with the point's label below it, and a function `show` that shows
- * the picture and label of the point with a given index. @param {import("../engine/engine.mjs").Cloud} cloud
- * a cloud (set of points) with pictures @param {() => string} ink the colour in which the value 255 is drawn
+ * Create an element for the picture of one point, with the point's label below it. The function `show` puts
+ * into it the picture and label of the point with a given index; an index beyond the last picture counts as
+ * the last. @param {import("../engine/engine.mjs").Cloud} cloud a cloud (set of points) with pictures
+ * @param {() => string} ink the colour in which the value 255 is drawn
  * @returns {{element: HTMLElement, show: (point: number) => void}}
  */
 export function picture(cloud, ink) {

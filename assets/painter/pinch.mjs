@@ -1,11 +1,11 @@
 // @ts-check
-/** Pinches: two fingers on one element that part or approach. */
+/** Detect pinches: two fingers on one element that move apart or towards each other. */
 
 /** Watch pinches of an element. From the second finger on, until all are lifted, Plotly gets no movements of
  * fingers, because it would turn its figure. Where the page is zoomed in, a pinch is left to the browser, so
  * that the page can be zoomed out again. @param {HTMLElement} element @param {AbortSignal} signal ends the
- * watch @param {(apart: number) => void} zoom called when one of two fingers moves, with their distance
- * divided by that at the call before */
+ * watch @param {(apart: number) => void} zoom called when one of two fingers moves, with the distance of the
+ * two fingers divided by their distance before the movement */
 export function watchPinch(element, signal, zoom) {
   let pinching = false;
   let zoomsPage = false;

@@ -5,7 +5,8 @@
  * moves; at rest Plotly draws those layers.
  *
  * @typedef {Extract<Mark, {draws: "points"}>} PointMark
- * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is drawn under the axes
+ * @typedef {Extract<Mark, {draws: "field" | "cells"}>} Ground a mark that is drawn on the canvas below the
+ *   axes
  * @typedef {(coordinate: number) => number} Scale converts a coordinate to pixels from the figure's left or
  *   top
  */
@@ -55,8 +56,8 @@ export class PlanePanel extends Panel {
     watchClicks(this, this.life.signal);
   }
 
-  /** Draw the canvases again, to fit the axes that Plotly has just drawn: both canvases while something
-   * moves, otherwise only the one below the axes. */
+  /** Redraw the canvases, so that they fit the axes that Plotly has just drawn: both canvases while marks
+   * move, otherwise only the one below the axes. */
   #align() {
     if (this.closed) return;
     if (this.moving) this.draw();
@@ -73,8 +74,8 @@ export class PlanePanel extends Panel {
     matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", changed, options);
   }
 
-  /** Set the ranges of the axes again if `Plotly.react` has not adopted them. For axes with equal scales,
-   * `react` ignores a range that is narrower than the first one; `relayout` does not ignore it. @override */
+  /** Set the ranges of the axes again if `Plotly.react` has ignored them. For axes with equal scales, `react`
+   * ignores a range that is narrower than the first one; `relayout` does not. @override */
   async refresh() {
     const [x, y] = this.ranges;
     const { xaxis, yaxis } = this.gd.layout;
@@ -82,7 +83,7 @@ export class PlanePanel extends Panel {
     await this.Plotly.relayout(this.gd, { "xaxis.range": x, "yaxis.range": y });
   }
 
-  /** The scales of both axes in the current frame. @returns {[Scale, Scale]} */
+  /** The scales of the x-axis and the y-axis in the current frame. @returns {[Scale, Scale]} */
   get #scales() {
     const [left, top, width, height] = this.drawingBox;
     const [[west, east], [south, north]] = this.ranges;
@@ -191,7 +192,7 @@ export class PlanePanel extends Panel {
   /** Draw a layer that is a field or cells: make an image with one pixel per grid point, and enlarge it. A
    * field is interpolated and fills the whole view. Cells have sharp edges, and each is centred on its point.
    * @param {CanvasRenderingContext2D} context @param {number} l the index of the layer @param {Drawn} drawn
-   */
+   * its points, values and opacity */
   #drawGrid(context, l, { points, values, opacity }) {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
@@ -224,7 +225,8 @@ export class PlanePanel extends Panel {
   }
 
   /** Draw a layer of labels, points or a line. @param {CanvasRenderingContext2D} context @param {number} l
-   * the index of the layer @param {Drawn} drawn @param {Scale} px @param {Scale} py */
+   * the index of the layer @param {Drawn} drawn its points, values and opacity @param {Scale} px the scale of
+   * the x-axis @param {Scale} py the scale of the y-axis */
   #drawLayer(context, l, drawn, px, py) {
     const layer = this.view.layers[l];
     const trace = this.view.figure.data[l];
@@ -253,8 +255,9 @@ export class PlanePanel extends Panel {
     }
   }
 
-  /** The path of a line layer in pixels, with gaps at NaN; cached until its points or the axes move. @param
-   * {Mark} layer @param {Float32Array} points @param {Scale} px @param {Scale} py @returns {Path2D} */
+  /** The path of a line layer in pixels, with gaps at NaN; cached until its points or the axes move.
+   * @param {Mark} layer @param {Float32Array} points @param {Scale} px the scale of the x-axis
+   * @param {Scale} py the scale of the y-axis @returns {Path2D} */
   #path(layer, points, px, py) {
     const scaleKey = [px, py].map((scale) => [scale(0), scale(1)]).join();
     const known = this.#paths.get(layer);
@@ -292,7 +295,8 @@ export class PlanePanel extends Panel {
 
 /** Draw the points of a layer as circles, rings or squares, but not those outside the axes. All points of one
  * colour are drawn by one canvas call. @param {PlanePanel} panel @param {CanvasRenderingContext2D} context
- * @param {PointMark} layer @param {Trace} trace @param {Drawn} drawn @param {Scale} px @param {Scale} py */
+ * @param {PointMark} layer @param {Trace} trace the layer's Plotly trace @param {Drawn} drawn
+ * @param {Scale} px the scale of the x-axis @param {Scale} py the scale of the y-axis */
 function drawMarkers({ color, drawingBox, scale }, context, layer, trace, { points, values }, px, py) {
   const [left, top, width, height] = drawingBox;
   const [west, east] = [left - EDGE_TOLERANCE_PX, left + width + EDGE_TOLERANCE_PX];

@@ -21,9 +21,10 @@ const MIN_POINT_SCALE = 0.65; // the smallest factor on the sizes of points in a
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
 const DOT_GAP = "\u2002\u2009"; // en space, thin space: a count begins beside its dot, or a ring around it
 
-/** A position outside a 3D view: beyond the upper end of each axis by the axis's length, when the axes are
- * widest. Hidden points are put there, because WebGL needs a position for every marker. The position must not
- * be far away, because Plotly scales its scene to the farthest marker. @param {View} view */
+/** A position outside a 3D view, in display coordinates: beyond the upper end of each axis by the axis's
+ * length, when the axes are widest. Hidden points are put there, because WebGL needs a position for every
+ * marker. The position must not be far away, because Plotly scales its scene to the farthest marker.
+ * @param {View} view */
 export function outside({ ranges, zooms, wider }) {
   const largest = (/** @type {number[][]} */ rows, /** @type {number} */ k) =>
     Math.max(...rows.map((row) => row[k] ?? 0));
@@ -36,12 +37,12 @@ export function outside({ ranges, zooms, wider }) {
   return widened(ranges, [factor, ...shifts]).map(([low, high]) => 2 * high - low);
 }
 
-/** Width and height of a figure in pixels; both 0 before the figure is built. @param {Plotly} gd @returns
- * {{width: number, height: number}} */
+/** Width and height of a figure in pixels; both 0 before the figure is built. @param {Plotly} gd Plotly's
+ * element of the figure @returns {{width: number, height: number}} */
 export const size = ({ layout }) => ({ width: layout?.width ?? 0, height: layout?.height ?? 0 });
 
-/** The factor on the sizes of points in a 3D panel: the panel's scale; less in a small panel, as on a
- * telephone, so that points hide less of one another. @param {Panel} panel */
+/** The factor on the sizes of points in a 3D panel. It is the panel's `scale`; less in a small panel, as on a
+ * telephone, so that points cover less of one another. @param {Panel} panel */
 export function pointScale({ gd, scale }) {
   const { width, height } = size(gd);
   const fullSize = Math.min(width, height) / (scale * FULL_SIZE_PX);
@@ -49,8 +50,8 @@ export function pointScale({ gd, scale }) {
 }
 
 /** Enlarge, in place, the texts, margins, lines and points of Plotly's traces and layout; not the points in
- * 3D, which the shaders enlarge. @param {Trace[]} data @param {Record<string, any>} layout @param
- * {View["layers"]} layers the marks of the traces @param {number} scale the factor on all sizes */
+ * 3D, which the shaders enlarge. @param {Trace[]} data the traces @param {Record<string, any>} layout
+ * @param {View["layers"]} layers the marks of the traces @param {number} scale the factor on all sizes */
 export function enlarge(data, layout, layers, scale) {
   const axes = [layout.xaxis, layout.yaxis].filter(Boolean);
   const fonts = [layout.font, ...axes.flatMap(({ title, tickfont }) => [title.font, tickfont])];
@@ -68,7 +69,7 @@ export function enlarge(data, layout, layers, scale) {
 
 /** The rectangle of a 2D figure's axes: left, top, width and height in pixels. It is the figure without its
  * margins; if both axes must have the same scale, the largest centred rectangle in it that allows this.
- * @param {Plotly} gd @returns {[number, number, number, number]} */
+ * @param {Plotly} gd Plotly's element of the figure @returns {[number, number, number, number]} */
 export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   const wide = width - margin.l - margin.r;
   const tall = height - margin.t - margin.b;
@@ -78,7 +79,7 @@ export function axesBox({ layout: { width, height, margin, xaxis, yaxis } }) {
   return [margin.l + (wide - w) / 2, margin.t + (tall - h) / 2, w, h];
 }
 
-/** A vector in Plotly's format. @param {number[]} vector */
+/** A vector in space, in Plotly's format {x, y, z}. @param {number[]} vector */
 const named = ([x, y, z]) => ({ x, y, z });
 
 /** A camera in Plotly's format, upright. @param {Camera} camera */
@@ -110,8 +111,8 @@ export function figure(panel, camera, crowds) {
 }
 
 /** The text trace that labels crowds (places where several points coincide) with their counts, such as “×12”.
- * Labels that would overlap others are left out. @param {Panel} panel @param {Crowd[]} all @param
- * {Record<string, any>} font @returns {Trace} */
+ * Labels that would overlap others are left out. @param {Panel} panel @param {Crowd[]} all the crowds
+ * @param {Record<string, any>} font Plotly's font of the figure @returns {Trace} */
 function counted(panel, all, { family, color }) {
   const { dims } = panel.view;
   const height = COUNT_HEIGHT_PX * panel.scale;
@@ -139,8 +140,9 @@ function counted(panel, all, { family, color }) {
 }
 
 /**
- * Put the positions, opacity, colour values and hover texts of a drawn layer into its trace; returns the
- * trace. @param {View} view @param {Trace} trace @param {Drawn} drawn
+ * Put the positions, opacity, colour values and hover texts of a drawn layer into its Plotly trace; returns
+ * the trace. In 3D, hidden points (NaN) of a trace of markers are put outside the view. @param {View} view
+ * @param {Trace} trace @param {Drawn} drawn
  */
 function filled(view, trace, drawn) {
   const k = view.dims;

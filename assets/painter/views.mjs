@@ -6,9 +6,9 @@ import { shared } from "../globals.mjs";
 import { h, pen, readable } from "../dom.mjs";
 import { size } from "./traces.mjs";
 
-/** The Plotly library: loaded at the first call, and only once for the page. If it cannot be loaded, the
- * promise rejects, and the next call tries again. @param {string} source the script's address @returns
- * {Promise<import("../globals.mjs").Plotly>} */
+/** Load the Plotly library at the first call, and only once for the page; later calls return the same
+ * promise. If it cannot be loaded, the promise rejects, and the next call tries again. @param {string} source
+ * the script's address @returns {Promise<import("../globals.mjs").Plotly>} */
 export function plotly(source) {
   shared.normscape.plotly ??= shared.Plotly
     ? Promise.resolve(shared.Plotly)
@@ -27,9 +27,10 @@ export function plotly(source) {
   return shared.normscape.plotly;
 }
 
-/** A view's legend, a list. A layer of one colour gets an entry if it has a title. If `view.beside`, that
- * title may later be moved into the picture (names.mjs). A layer coloured by values gets a colour bar if its
- * colour scale has a title; its own title is not shown. @param {import("../engine/engine.mjs").View} view */
+/** Create a view's legend, a `ul` element. A layer of one colour gets an entry if it has a title. If
+ * `view.beside` is true, that title may later be moved into the picture (names.mjs). A layer coloured by
+ * values gets a colour bar if its colour scale has a title; its own title is not shown.
+ * @param {import("../engine/engine.mjs").View} view */
 export function legend(view) {
   const items = view.layers.flatMap((layer, l) => {
     const swatch = h(
@@ -64,19 +65,20 @@ export function legend(view) {
   return h("ul", { className: onField ? "legend on-field" : "legend" }, ...items);
 }
 
-/** The initial camera of a view. @param {import("../engine/engine.mjs").View} view */
+/** The initial camera of a view: its eye, and the point at which it looks, which is the origin if the recipe
+ * does not say. @param {import("../engine/engine.mjs").View} view */
 export const home = ({ camera }) => ({
   eye: camera.slice(0, 3),
   center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
 });
 
-/** A layer's title, followed by a hint about what a click does; saved pictures leave out the hint. One
- * element holds both, because the entries of a legend are flex containers, which would separate a subscript
- * from its letter. */
+/** An element with a layer's title, followed by a hint about the effect of a click, if the layer has one;
+ * saved pictures leave out the hint. One element holds both, because the entries of a legend are flex
+ * containers, which would separate a subscript from its letter. */
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>
   h("span", {}, title, ...(hint ? [h("span", { className: "hint" }, `: ${hint}`)] : []));
 
-/** The legend's sample of a dashed line: an SVG of a short piece in the layer's colour and dash pattern.
+/** The SVG text of the legend's sample of a dashed line: a short line in the layer's colour and dash pattern.
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;

@@ -8,16 +8,18 @@
  * @typedef {import("../../globals.mjs").Plotly} Plotly
  * @typedef {import("../../engine/engine.mjs").View} View
  * @typedef {import("../../engine/recipe.d.ts").Color} Color
- * @typedef {Record<string, any>} Kept data kept of a layer from frame to frame: what the previous frame drew
- *   of it, the arrays of its buffers, and its colours `rgb` or `palette` (red, green, blue, 0 to 1)
+ * @typedef {Record<string, any>} Kept data kept of a layer from frame to frame: the arrays that the previous
+ *   frame drew, the contents of its buffers, and its colour `rgb` or colours `palette` (red, green, blue,
+ *   from 0 to 1)
  */
 
 import { shade } from "../colors.mjs";
 
-/** Write the positions of markers. Plotly's buffer repeats a point's position for every vertex of its glyph:
- * first for the face vertices of all points, then for the edge vertices of all points. Hidden points (NaN)
- * get the position `kept.away`. @param {Plotly} cloud Plotly's object for the markers @param {Float32Array}
- * points @param {number[]} scale @param {Kept} kept */
+/** Write the positions of markers (drawn points). Plotly's buffer repeats a point's position for every vertex
+ * of its glyph: first for the face vertices of all points, then for the edge vertices of all points. Hidden
+ * points (NaN) get the position `kept.away`. @param {Plotly} cloud Plotly's object for the markers
+ * @param {Float32Array} points @param {number[]} scale Plotly's `dataScale`, for each axis @param {Kept} kept
+ */
 export function writePoints(cloud, points, scale, kept) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;
@@ -43,8 +45,9 @@ export function writePoints(cloud, points, scale, kept) {
   cloud.pointBuffer.update(out, 0);
 }
 
-/** Write the colours of points. A point's value selects its colour from `kept.palette`. @param {Plotly} cloud
- * @param {Float32Array} values @param {Kept} kept @param {Color} color */
+/** Write the colours of markers (drawn points). The value of a point selects its colour from `kept.palette`;
+ * the ends of the scale are in `color`. @param {Plotly} cloud @param {Float32Array} values one for each point
+ * @param {Kept} kept @param {Color} color */
 export function shadePoints(cloud, values, kept, color) {
   const vertices = cloud.vertexCount / values.length;
   const out = (kept.colors ??= new Float32Array(4 * cloud.vertexCount).fill(1));
@@ -63,8 +66,8 @@ export function shadePoints(cloud, values, kept, color) {
  * the other end, arc length, ± width, colour). At a gap (NaN) the vertices on both sides are repeated, so
  * that the strip continues with triangles without area. Arc lengths place the dashes. Their unit is the side
  * of the cube that the axes form, because Plotly's arc lengths, in buffer units, change when the axes do.
- * @param {Plotly} line @param {Float32Array} points @param {number[]} scale @param {Kept} kept @param
- * {number} size the line's width @param {View} view */
+ * @param {Plotly} line @param {Float32Array} points x, y and z of each point @param {number[]} scale Plotly's
+ * `dataScale`, for each axis @param {Kept} kept @param {number} size the line's width @param {View} view */
 export function writeLine(line, points, scale, kept, size, { ranges }) {
   const n = points.length / 3;
   const [wx, wy, wz] = ranges.map(([low, high], r) => ((high - low) * scale[r]) ** -2);
@@ -121,8 +124,9 @@ function lineTemplate(n, color) {
  * corner of each triangle, about six times as many. @type {WeakMap<Plotly, WebGLBuffer>} */
 const indexBuffers = new WeakMap();
 
-/** Make a mesh draw with indices, until Plotly fills the mesh's buffers again (`makeUnindexed`). @param
- * {Plotly} mesh @returns {Uint32Array} for each triangle the indices of its three vertices */
+/** Make a mesh draw by vertex indices, until Plotly fills the mesh's buffers again (then `makeUnindexed` is
+ * called). Throws if the mesh has an unexpected number of triangles, or WebGL allows no 32-bit indices.
+ * @param {Plotly} mesh @returns {Uint32Array} for each triangle the indices of its three vertices */
 function makeIndexed(mesh) {
   const { gl } = mesh;
   const cells = Uint32Array.from(mesh.cells.flat());
@@ -138,7 +142,8 @@ function makeIndexed(mesh) {
   return cells;
 }
 
-/** Make a mesh draw without indices again, as Plotly does. @param {Plotly} mesh */
+/** Make a mesh draw without indices again, as Plotly does; does nothing if it already does.
+ * @param {Plotly} mesh */
 export function makeUnindexed(mesh) {
   mesh.gl.deleteBuffer(indexBuffers.get(mesh) ?? null);
   indexBuffers.delete(mesh);
@@ -160,7 +165,8 @@ export function drawIndexed(object, draw) {
 
 /** Write the positions of a mesh's vertices, each once, and the vertices' normals. The normal of a vertex has
  * the direction of the area-weighted mean of the normals of the triangles around it. @param {Plotly} mesh
- * @param {Float32Array} points @param {number[]} scale @param {Kept} kept */
+ * @param {Float32Array} points x, y and z of each vertex @param {number[]} scale Plotly's `dataScale`, for
+ * each axis @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= makeIndexed(mesh));
   const out = (kept.array ??= new Float32Array(points.length));
@@ -206,8 +212,8 @@ export function writeMesh(mesh, points, scale, kept) {
 }
 
 /** Write the colours of a mesh's vertices: for each vertex a number on the colour scale, from 0 for the value
- * `low` to 1 for the value `high`. @param {Plotly} mesh @param {Float32Array} values @param {Kept} kept
- * @param {Color} color */
+ * `low` to 1 for the value `high`. @param {Plotly} mesh @param {Float32Array} values one for each vertex
+ * @param {Kept} kept @param {Color} color */
 export function shadeMesh(mesh, values, kept, { low, high }) {
   const out = (kept.shades ??= new Float32Array(2 * values.length));
   for (let i = 0; i < values.length; i++) out[2 * i] = (values[i] - low) / (high - low);

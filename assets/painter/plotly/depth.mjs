@@ -5,12 +5,13 @@
  * and square has a halo in the background's colour. Because the shaders do this, it takes no JavaScript per
  * frame, and looks the same whether the painter writes Plotly's buffers or calls Plotly's public functions.
  *
- * components/drawing/depth.py has the parameters, and draws the same in SVG.
+ * components/drawing/depth.py has the values of the parameters (`Depth`), and draws the same effects in SVG.
  *
- * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most", number>} Depth
+ * @typedef {Record<"fade" | "over" | "halo" | "rim" | "pale" | "lift" | "least" | "most", number>} Depth the
+ *   parameters of the effects, as components/drawing/depth.py explains them
  * @typedef {{paper: number[], shape: number, still: boolean, size: number}} Look how the next object is
- *   drawn: the RGB colour of the background (0 to 1), one of SHAPES or UNCHANGED, whether the object never
- *   fades, and a factor on the sizes of its points
+ *   drawn. paper: the RGB colour of the background (0 to 1); shape: one of SHAPES, or UNCHANGED; still:
+ *   whether the object never fades into the background; size: a factor on the sizes of its points
  */
 
 /** The numbers by which the shaders know the shapes of an object's points. Labels are drawn in front of
@@ -33,8 +34,8 @@ const MAIN = "void main() {";
 /** A number as a GLSL float literal. @param {number} x */
 const float = (x) => (Number.isInteger(x) ? x.toFixed(1) : String(x));
 
-/** The changes to the vertex shader of markers, as pairs of old and new text. In that shader `scale` is the
- * number of canvas pixels per glyph unit. @param {Depth} depth */
+/** The changes to Plotly's vertex shader of markers, as pairs of old and new text of the source. In that
+ * shader `scale` is the number of canvas pixels per glyph unit. @param {Depth} depth */
 const vertex = ({ lift, least, most, rim }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}${VARYING}${MAIN}`],
@@ -64,8 +65,9 @@ const vertex = ({ lift, least, most, rim }) =>
     ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
   ]);
 
-/** The changes to Plotly's other vertex shader of markers. It gets no depth effects, but must declare the
- * `varying` variables, because it is linked with the same, changed fragment shader. */
+/** The changes to Plotly's other vertex shader of markers, as pairs of old and new text. That shader gets no
+ * depth effects, but must declare the `varying` variables, because it is linked with the same, changed
+ * fragment shader. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
   [
@@ -76,7 +78,8 @@ const OTHER = /** @type {[string, string][]} */ ([
   ],
 ]);
 
-/** The changes to the fragment shader of markers, as pairs of old and new text. @param {Depth} depth */
+/** The changes to Plotly's fragment shader of markers, as pairs of old and new text of the source.
+ * @param {Depth} depth */
 const fragment = ({ over, rim, pale }) =>
   /** @type {[string, string][]} */ ([
     [MAIN, `${DECLARED}uniform float pixelRatio;${VARYING}${MAIN}`],
@@ -116,9 +119,10 @@ export function deep(source, depth) {
 /** Patch a WebGL context so that points are drawn with depth effects. From then on the context's
  * `shaderSource` adds the effects to the sources of Plotly's marker shaders, and its `useProgram` copies the
  * current values of `look` into uniforms; so set `look` before each object is drawn. If only one of the
- * vertex and fragment shaders could be changed, all points are drawn without effects. @param
- * {WebGLRenderingContext} gl @param {Depth} depth @param {Look} look @returns {() => boolean} a function that
- * tells, once the figure is built, whether both marker shaders were found and changed */
+ * vertex and fragment shaders could be changed, all points are drawn without effects.
+ * @param {WebGLRenderingContext} gl the WebGL context @param {Depth} depth @param {Look} look @returns {() =>
+ * boolean} a function that tells, once the figure is built, whether both marker shaders were found and
+ * changed */
 export function deepen(gl, depth, look) {
   const { shaderSource, useProgram, getUniformLocation } = gl;
   const { uniform4f, uniform3fv } = Object.getPrototypeOf(gl);

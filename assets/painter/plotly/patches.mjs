@@ -10,12 +10,13 @@
 
 const reported = /** @type {Set<Name>} */ (new Set());
 
-/** Whether to use a patch: false if the page's address turns it off. @param {Name} name */
+/** Whether to use a patch: false if the fragment of the page's address (`#without=…`) turns it off.
+ * @param {Name} name */
 export const wanted = (name) =>
   !new URLSearchParams(globalThis.location?.hash.slice(1)).get("without")?.split(",").includes(name);
 
-/** Report on the console that Plotly is not as a patch expects; only the first time for each patch. @param
- * {Name} name @param {unknown} reason */
+/** Report on the console that Plotly is not as a patch expects; only the first time for each patch.
+ * @param {Name} name @param {unknown} reason the error, or a description of what is different */
 export function report(name, reason) {
   if (reported.has(name)) return;
   reported.add(name);

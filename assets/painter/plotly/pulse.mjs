@@ -19,9 +19,9 @@ export function captureLoop(build) {
   return { built, loop };
 }
 
-/** From now on, run the figure's render loop for SETTLE_MS after each event that may change the picture.
- * @param {import("../../globals.mjs").Plotly} gd @param {FrameRequestCallback} loop the callback that
- * `captureLoop` returned @param {AbortSignal} signal aborts when the figure is closed */
+/** Run the figure's render loop for SETTLE_MS after each event that may change the picture, from now on until
+ * the figure is closed. @param {import("../../globals.mjs").Plotly} gd @param {FrameRequestCallback} loop the
+ * callback that `captureLoop` returned @param {AbortSignal} signal aborts when the figure is closed */
 export function pulse(gd, loop, signal) {
   let until = 0;
   let running = false;
@@ -46,9 +46,10 @@ export function pulse(gd, loop, signal) {
   wake();
 }
 
-/** Run the function `act`, and drop those callbacks that `act` gives to `requestAnimationFrame` for which
- * `drops` is true. @template T @param {(call: FrameRequestCallback) => boolean} drops whether to drop a
- * callback @param {() => T} act @returns {T} the function's result */
+/** Run the function `act`, and meanwhile drop some callbacks that it passes to `requestAnimationFrame`: those
+ * for which `drops` returns true are never called. @template T
+ * @param {(call: FrameRequestCallback) => boolean} drops whether to drop a callback @param {() => T} act
+ * @returns {T} the function's result */
 function withholding(drops, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (drops(call) ? 0 : own.call(window, call));

@@ -9,8 +9,8 @@
  * each. A declared uniform that the compiler removes has no location, and setting it does nothing.
  *
  * @typedef {{name: string, type: number, size: number}} Uniform an active uniform, as WebGL describes it
- * @typedef {{program: WebGLProgram, name: string, location?: WebGLUniformLocation | null}} Placeholder the
- *   location of a uniform, which is looked up when the program has been linked
+ * @typedef {{program: WebGLProgram, name: string, location?: WebGLUniformLocation | null}} Placeholder stands
+ *   for the location of a uniform, which is looked up once the program has been linked
  */
 
 import { guarded } from "./patches.mjs";
@@ -27,8 +27,9 @@ const constant = (type) =>
     .replace(/^sampler/, "sampler_")
     .toUpperCase();
 
-/** The uniforms that a shader's source declares. The array `x[2]` gets the name `x[0]` and the size 2. Throws
- * if a declaration has another form. @param {string} source */
+/** Parse the uniforms that a shader's source declares: their names, GLSL types, and array sizes (1 if no
+ * array). The array `x[2]` gets the name `x[0]` and the size 2. Throws if a declaration has another form.
+ * @param {string} source */
 export function declared(source) {
   return [...source.replace(COMMENT, "").matchAll(DECLARATION)].flatMap(([, type, names]) =>
     names.split(",").map((each) => {
@@ -85,8 +86,8 @@ export function compileLazily(gl) {
     return place.location;
   }
 
-  /** Note in `alive` that a shader or program exists, and return it; null, if WebGL could not make it, is
-   * only returned. @template {object | null} T @param {T} made @returns {T} */
+  /** Add a new shader or program to the set `alive`, and return it. If it is null, because WebGL could not
+   * create it, only return null. @template {object | null} T @param {T} made @returns {T} */
   function born(made) {
     if (made) alive.add(made);
     return made;

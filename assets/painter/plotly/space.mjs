@@ -41,10 +41,11 @@ const UP = [0, 0, 1];
 const MAX_CLICK_DELAY_MS = 500; // a click that Plotly reports later than this after a tap is ignored
 const MIN_PRINT_RATIO = 2; // pixels of a printed picture per CSS pixel, at least
 
-/** Raised when the browser cannot create a WebGL context. */
+/** The error that is thrown if the browser cannot create a WebGL context. */
 export class NoWebGL extends Error {}
 
-/** The names of Plotly's drawing objects, by what they draw. @type {Record<string, string>} */
+/** For each kind of drawing (primitive), the name that Plotly gives the object that draws it.
+ * @type {Record<string, string>} */
 const OBJECTS = { points: "scatterPlot", line: "linePlot", mesh: "mesh", labels: "textMarkers" };
 
 /** The coordinates of a Plotly vector. @param {Record<"x" | "y" | "z", number>} vector @returns {number[]} */
@@ -58,7 +59,7 @@ export class SpacePanel extends Panel {
     size: 1,
   };
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
-  /** @type {(shader: Plotly) => void} makes a shader skip unchanged uniforms */ #mend = () => {};
+  /** @type {(shader: Plotly) => void} patches a shader to skip unchanged uniforms */ #mend = () => {};
   /** @type {FrameRequestCallback | null} Plotly's render loop, if captured */ #renderLoop = null;
   #turning = 0; // the number of camera changes by `Plotly.relayout` that are not yet finished
   #fast = wanted("buffers");
@@ -184,8 +185,8 @@ export class SpacePanel extends Panel {
       this.gd.addEventListener(touch, () => requestAnimationFrame(touched), options);
   }
 
-  /** The wheel scrolls the page; with Ctrl, or by pinching on a touchpad, it moves the camera closer or
-   * farther away. */
+  /** Handle a turn of the wheel. It scrolls the page; with Ctrl, or for a pinch on a touchpad, it moves the
+   * camera closer or farther away. */
   #zoom = (/** @type {WheelEvent} */ event) => {
     event.stopPropagation(); // or Plotly would keep the page from scrolling
     if (!event.ctrlKey) return;
@@ -193,7 +194,7 @@ export class SpacePanel extends Panel {
     this.turn(approached(this.camera(), Math.exp(event.deltaY / 300)));
   };
 
-  /** Draw the scene at once, as it is in Plotly's buffers. */
+  /** Draw the scene at once, from the present contents of Plotly's buffers. */
   #redraw() {
     redraw(this.scene.glplot);
   }
@@ -209,9 +210,9 @@ export class SpacePanel extends Panel {
     this.#complete();
   }
 
-  /** Draw the current frame as this class does, after Plotly has drawn it: its objects with our changes, and
-   * its dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump
-   * when the figure settles. */
+  /** Draw the current frame again after Plotly has drawn it: with the changes of `#changeObjects`, and with
+   * dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump when
+   * the figure settles. */
   #complete() {
     this.#depth.paper = rgb(this.color("paper"));
     guarded("layers", () => this.#changeObjects());
@@ -269,8 +270,8 @@ export class SpacePanel extends Panel {
   }
 
   /** Keep the camera responsive. Plotly sets the camera's mode on every update, and for half a second after
-   * that the camera ignores input and drifts. So the initial setting is dated back, and from then on the mode
-   * is set only when it changes. */
+   * that the camera ignores input and drifts. So the time of the first setting is moved into the past, and
+   * later the mode is set only when it changes. Throws if Plotly has no camera as expected. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -314,7 +315,7 @@ export class SpacePanel extends Panel {
     return this.fast;
   }
 
-  /** Write what has changed in some layers of the current frame into Plotly's buffers, without drawing it.
+  /** Write the changes of some layers of the current frame into Plotly's buffers, without drawing the frame.
    * @param {Iterable<number>} layers the indices of the layers */
   #write(layers) {
     const { traces, dataScale } = this.scene;
@@ -367,7 +368,8 @@ export class SpacePanel extends Panel {
     this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.#turning--);
   }
 
-  /** The figure without its outermost pixels. @override @returns {[number, number, number, number]} */
+  /** The whole figure except for a margin of two pixels. @override @returns {[number, number, number,
+   * number]} */
   get drawingBox() {
     return [2, 2, this.gd.clientWidth - 4, this.gd.clientHeight - 4];
   }
@@ -394,8 +396,8 @@ export class SpacePanel extends Panel {
     super.copy(...given);
   }
 
-  /** Before printing (on), cover the WebGL canvas with a copy, because printers find it empty; afterwards,
-   * remove the copy. @override @param {boolean} on */
+  /** Before printing (`on`), cover the WebGL canvas with a copy, because a WebGL canvas is empty when it is
+   * printed; afterwards, remove the copy. @override @param {boolean} on */
   print(on) {
     this.gd.querySelector(".printed")?.remove();
     if (!on) return;
@@ -410,7 +412,8 @@ export class SpacePanel extends Panel {
     this.gd.append(copy);
   }
 
-  /** Free the figure, and its WebGL context at once, since browsers allow only a few. @override */
+  /** Close the panel, and free its WebGL context at once, because browsers allow only a few contexts.
+   * @override */
   close() {
     const gl = this.scene?.glplot?.gl;
     super.close();

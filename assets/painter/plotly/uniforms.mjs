@@ -11,15 +11,16 @@
  * @typedef {{program: WebGLProgram, types: {uniforms: Types}, uniforms: unknown}} Shader a shader object of
  *   Plotly (gl-shader)
  * @typedef {number | ArrayLike<number>} Value of a uniform
- * @typedef {(given: any) => void} Setter
+ * @typedef {(given: any) => void} Setter a function that sets a uniform, or several, to given values
  * @typedef {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} Programs for each
  *   program the setters of its uniforms, and their cached values
  */
 
 import { guarded } from "./patches.mjs";
 
-/** The WebGL name of a part of a uniform. Part `b` of the uniform `a` is `a.b`; part `1` is `a[1]`. @param
- * {string} name the uniform's name; "" for the root @param {string} key the part's key */
+/** The WebGL name of a part of a uniform that is a struct or an array. Part `b` of the uniform `a` is `a.b`;
+ * part `1` is `a[1]`. @param {string} name the uniform's name; "" for the root @param {string} key the part's
+ * key */
 const below = (name, key) => (!name ? key : /^\d+$/.test(key) ? `${name}[${key}]` : `${name}.${key}`);
 
 /** The function that sets uniforms of a GLSL type, such as "vec3", by WebGL's `uniform…` method for this
@@ -61,7 +62,8 @@ export function cacheUniforms(gl) {
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
   /** The caching setter of one uniform; all shader objects with the same program share it.
-   * @param {WebGLProgram} program @param {string} name @param {string} type @returns {Setter} */
+   * @param {WebGLProgram} program @param {string} name the uniform's WebGL name @param {string} type its GLSL
+   * type @returns {Setter} */
   function setter(program, name, type) {
     const { setters, kept } = programs.get(program) ?? { setters: {}, kept: [] };
     programs.set(program, { setters, kept });
@@ -76,10 +78,11 @@ export function cacheUniforms(gl) {
     });
   }
 
-  /** The uniforms below the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`: assigning to
-   * one of its properties sets the uniform of that name, or each part of the uniform that the assigned value
-   * has. `set` sets all uniforms below `name` at once. @param {WebGLProgram} program @param {Types} types
-   * @param {string} name the parent's name; "" for the root @returns {{set: Setter, tree: object}} */
+  /** Create setters for all parts of the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`:
+   * assigning to one of its properties sets the uniform of that name, or each part of the uniform that the
+   * assigned value has. `set` sets all parts at once; parts that are undefined stay.
+   * @param {WebGLProgram} program @param {Types} types the GLSL types of the parts @param {string} name the
+   * parent's name; "" for the root @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
@@ -106,9 +109,9 @@ export function cacheUniforms(gl) {
   };
 }
 
-/** Replace the context's `useProgram` and `uniform…` methods by ones that call the original and, if code
- * outside this cache sets a uniform, forget the values cached for its program, because they may be wrong.
- * @param {WebGLRenderingContext} gl @param {Programs} programs */
+/** Replace the context's `useProgram` and `uniform…` methods by others, which call the originals. If code
+ * outside this cache sets a uniform, they also forget all values cached for the program in use, because these
+ * may be wrong. @param {WebGLRenderingContext} gl @param {Programs} programs the cached values */
 function forgetOutside(gl, programs) {
   /** @type {WebGLProgram | null} */ let used = null;
   const { useProgram } = gl;
