@@ -5,24 +5,26 @@ import { write } from "./link.mjs";
 import { resting } from "./resting.mjs";
 /** @import { Player } from "./player.mjs" */
 
-/** Whether the page's address, and so the browser's history, is that of the player. @param {Player} player */
+/** Whether the page's address and the browser's history belong to the player: not in an embedded figure, and
+ * not once the player is closed or the page has another path. @param {Player} player */
 const addressed = ({ apart, closed, path }) => !apart && !closed && location.pathname === path;
 
-/** What the shown entry of the browser's history notes: the stop of the tour, −1 if the tour is closed; the
- * entry's depth in the tour, which is how many entries before it the tour was opened, 0 if a link opened it;
- * and the entry's number, one more than that of the entry before. */
+/** The data stored in the shown entry of the browser's history. stop: the index of the tour's stop, −1 if the
+ * tour is closed; depth: the number of entries since the tour was opened, 0 if a link opened it; at: the
+ * entry's number, one more than that of the entry before. */
 let shown = { stop: -1, depth: 0, at: 0 };
 
-/** Let the shown entry be the one that follows the present one. @param {number} [stop] the stop that it
- * notes; if not given, that of the present entry */
+/** Set `shown` to the data of the next entry of the browser's history. Returns the state to store in that
+ * entry. @param {number} [stop] the stop of the next entry; by default that of the present one */
 function advance(stop = shown.stop) {
   shown = { stop, depth: shown.stop < 0 ? 1 : shown.depth + 1, at: shown.at + 1 };
   return { ...history.state, ...shown };
 }
 
-/** Read what is noted in the entry of the browser's history to which the reader has gone; `back` is whether
- * it comes before the entry shown until now. An entry without notes is new: the reader has followed a link
- * to a place on the page, and the entry gets the notes of a next entry. */
+/** Read the data of the entry of the browser's history to which the reader has gone, and make it `shown`.
+ * Returns this data, and whether the entry comes before the one shown until now (`back`). An entry without
+ * data is new, because the reader has followed a link to a place on the page; then the data of a next entry
+ * is stored in it. */
 export function arrive() {
   const before = shown.at;
   if (history.state?.at === undefined) history.replaceState(advance(), "");
@@ -30,11 +32,12 @@ export function arrive() {
   return { ...shown, back: shown.at < before };
 }
 
-/** Announce the player's state by the event `normscape:state`; if the figure moves, the state in which it
- * will come to rest. On the scene's own page, also write it into the page's address. The address stays as it
- * is in an embedded figure, while a running training is shown, and (unless `push`) while the state that the
- * address names is still being loaded. @param {Player} player @param {boolean} push whether to add an entry
- * to the browser's history, instead of replacing the present one */
+/** Announce the player's state by the event `normscape:state` on the player's element. If the figure moves,
+ * it is the state in which the figure will come to rest. On the scene's own page, also write it into the
+ * page's address. The address stays as it is in an embedded figure, while a running training is shown, and
+ * (unless `push`) while the player still loads the state that the address names. @param {Player} player
+ * @param {boolean} push whether to add an entry to the browser's history, instead of replacing the present
+ * one */
 export function writeAddress(player, push) {
   const { root, path } = player;
   const query = write(resting(player), player.usual, player.recipe);
@@ -55,9 +58,9 @@ export function writeStop(player, stop) {
   history.pushState(advance(stop), "");
 }
 
-/** Note in the present entry of the browser's history the stop with which a page is opened. Does nothing in
- * an embedded figure. @param {Player} player @param {number} stop the index of the stop; −1 if none is shown
- */
+/** Store in the present entry of the browser's history the tour's stop with which a page is opened. Does
+ * nothing in an embedded figure. @param {Player} player @param {number} stop the index of the stop; −1 if
+ * none is shown */
 export function noteStop(player, stop) {
   if (!addressed(player)) return;
   shown = { stop, depth: 0, at: history.state?.at ?? shown.at + 1 };

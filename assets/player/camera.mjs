@@ -12,10 +12,11 @@ import { FLIGHT_MS, inFlight } from "./motion.mjs";
 /** @import { State } from "./state.mjs" */
 
 /**
- * @typedef {import("./link.mjs").State["camera"]} Place a camera; null stands for the scene's initial one
+ * @typedef {import("./link.mjs").State["camera"]} Place a camera: eye, and the point at which it looks; null
+ *   stands for the scene's initial camera
  */
 
-const SAME_PLACE = 1e-4; // in sides of the axes' cube; smaller moves, which clicks cause, are ignored
+const SAME_PLACE = 1e-4; // in units of the axes' cube; smaller moves, which clicks cause, are ignored
 
 export class Camera {
   #player;
@@ -38,8 +39,8 @@ export class Camera {
     this.#flight = null;
   }
 
-  /** Let the camera fly to a place, on an arc around the origin, in the next frames. If the reader prefers
-   * reduced motion, the camera jumps to the place. @param {Place} place */
+  /** Start a flight of the camera to a place, on an arc around the origin; it takes the next frames
+   * (`advance`). If the reader prefers reduced motion, the camera jumps to the place. @param {Place} place */
   fly(place) {
     const panel = this.#player.panels.find((p) => p.is3d);
     this.#turnedPanel = undefined;
@@ -67,7 +68,8 @@ export class Camera {
     if (eye) this.fly({ eye: eye.map((e, i) => e / sides[i]), center: [0, 0, 0] });
   }
 
-  /** Continue the flight. @param {number} ms since the previous frame */
+  /** Move the camera on along its flight; does nothing if there is no flight. @param {number} ms the
+   * milliseconds since the previous frame */
   advance(ms) {
     if (!this.#flight) return;
     this.#flight.done += ms;
@@ -75,8 +77,9 @@ export class Camera {
     if (this.#flight.done >= FLIGHT_MS) this.#flight = null;
   }
 
-  /** Adopt the camera to which the reader has turned a panel, and turn all other panels, too. Returns whether
-   * the camera has moved. @param {import("../painter/painter.mjs").Camera} camera @param {Panel} panel */
+  /** Adopt the camera of a panel that the reader has turned, and turn all other panels, too. Returns whether
+   * the camera has moved; if not, nothing changes. @param {import("../painter/painter.mjs").Camera} camera
+   * @param {Panel} panel */
   turned(camera, panel) {
     const flight = this.#flight;
     const before = flight ? inFlight(flight) : (this.#state.camera ?? home(panel.view));
@@ -90,8 +93,8 @@ export class Camera {
     return true;
   }
 
-  /** Adopt the final camera of the panel that the reader has turned; to be called at rest. It is needed
-   * because Plotly's camera moves on for a moment after the last event. */
+  /** Adopt the final camera of the panel that the reader turned last, and give it to the other panels; to be
+   * called at rest. It is needed because Plotly's camera moves on for a moment after the last event. */
   settle() {
     const { panels } = this.#player;
     const panel = this.#turnedPanel;

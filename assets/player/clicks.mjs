@@ -6,9 +6,9 @@ import { writeAddress } from "./address.mjs";
 /** @import { Mark, Replay } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
-/** Handle a click on a point, as the mark's `hand` says: set a choice (`Choose`), play a part of a training
- * (`Replay`), or otherwise follow (select) the point and open the scene to which it links, if any. @param
- * {Player} player @param {Mark} mark @param {number} point */
+/** Handle a click on a point, as the `hand` (action) of its mark says: set a choice (`Choose`), play a part
+ * of a training (`Replay`), or otherwise follow (select) the point and open the scene to which it links, if
+ * any. @param {Player} player @param {Mark} mark @param {number} point the index of the point */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
   if (hand?.kind === "replay") return replay(player, hand, point);
@@ -16,10 +16,10 @@ export function click(player, { hand }, point) {
   openFollowed(player);
 }
 
-/** Play the event that a clicked point stands for. The `Replay` gives a point to follow (select), a stage to
- * go to, and a part of the clock's range. The clock then runs through this part. The point and the stage can
- * be missing (−1). @param {Player} player @param {Replay} hand @param {number} point the index of the clicked
- * point */
+/** Play the part of a training that a clicked point stands for. The `Replay` gives for it a point to follow
+ * (select), a stage to go to, and a part of the clock's range, through which the clock then runs. The point
+ * and the stage can be missing (−1). @param {Player} player @param {Replay} hand @param {number} point the
+ * index of the clicked point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];

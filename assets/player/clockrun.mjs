@@ -6,7 +6,7 @@ import { clockAfter } from "./motion.mjs";
 
 const PART_SPEED = 3; // to play a part of the range, of any length, takes 1/3 of the time of the whole range
 
-/** @typedef {{min: number, max: number}} Span */
+/** @typedef {{min: number, max: number}} Span a range of values of the clock */
 
 export class ClockRun {
   running = false;
@@ -29,9 +29,9 @@ export class ClockRun {
     this.running = !this.running;
   }
 
-  /** The clock's value after `ms` milliseconds more. At the end of the played range the clock stops or, if
-   * `loop`, starts again. @param {Span} all the clock's whole range @param {number} at the clock's present
-   * value @param {number} ms @param {boolean} loop */
+  /** The clock's value after it has run for `ms` milliseconds more. At the end of the played range the clock
+   * stops (`running` becomes false) or, if `loop`, starts again. @param {Span} all the clock's whole range
+   * @param {number} at the clock's present value @param {number} ms @param {boolean} loop */
   advance(all, at, ms, loop) {
     const span = this.#span ?? all;
     const to = clockAfter(span, at, this.#span ? ms * PART_SPEED : ms);

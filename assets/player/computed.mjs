@@ -16,7 +16,7 @@ export class Computed {
   /** @type {Memory} */ #memory = new WeakMap();
   /** @type {Places} */ #there = new WeakMap();
   #moved = false; // whether the recipe or a parameter has changed since the stages were computed
-  /** @type {Record<string, Float64Array>} the points of each cloud, in the newest drawn frame */ at = {};
+  /** @type {Record<string, Float64Array>} each cloud's points in the newest drawn frame */ at = {};
   /** @type {Progresses | null} each point's progress in that frame; null: all equal */ each = null;
   /** Whether the newest drawn frame shows results of a previous computation. */ unfinished = false;
 
@@ -26,8 +26,8 @@ export class Computed {
     this.#params = params;
   }
 
-  /** Record that the recipe or a parameter has changed: the next time that points are read, they are computed
-   * anew. */
+  /** Note that the recipe or a parameter has changed. The stages are then computed anew when they are next
+   * read. */
   move() {
     this.#moved = true;
   }
@@ -52,10 +52,10 @@ export class Computed {
     this.at = now(this.#params().recipe, this.stages, progress, each, this.#there);
   }
 
-  /** Run `draw` and return its result. Long computations in it stop when `more` says that the frame has no
-   * more time (time_slices.mjs), and the next call of `within` continues them. @template T @param {More |
-   * undefined} more tells whether there is time; undefined: there always is @param {() => T} draw @returns
-   * {T} */
+  /** Run the function `draw`, which draws a frame, and return its result. Long computations in it stop when
+   * `more` says that the frame has no more time (time_slices.mjs), and the next call of `within` continues
+   * them. @template T @param {More | undefined} more tells whether there is time; undefined: there is always
+   * time @param {() => T} draw @returns {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

@@ -2,8 +2,9 @@
 /** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
  * fields for choices. Each control calls a function when the reader changes its value.
  *
- * @typedef {(moved: boolean) => void} Restore sets a value as it was before a touch, if the touch has `moved`
- *   it; the value then counts as set by the reader only if it did before
+ * @typedef {(moved: boolean) => void} Restore a function that undoes a touch of a control. If the touch has
+ *   changed the value (`moved`), the value becomes as it was before; it then counts as set by the reader only
+ *   if it did before
  */
 
 import { marksOf, unpack } from "../engine/engine.mjs";
@@ -11,7 +12,7 @@ import { h, readable } from "../dom.mjs";
 import { within } from "./link.mjs";
 /** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
 
-/** How far a finger that begins a scroll of the page may have moved sideways. */
+/** The largest sideways movement, in pixels, of a finger that scrolls the page and does not drag a slider. */
 export const MAX_SIDEWAYS_PX = 15;
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
@@ -22,12 +23,13 @@ export const track = (p) =>
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
     : { min: p.min, max: p.max, step: p.step };
 /**
- * The position on the slider for a value. @param {Parameter} p @param {number} value
+ * The position on a parameter's slider (`track`) for a value. @param {Parameter} p @param {number} value
  */
 export const toTrack = (p, value) =>
   p.scale !== "log" ? value : value === 0 ? Math.log10(p.min) - LOG_STEP : Math.log10(value);
 /**
- * The value at a position of the slider, rounded: to three digits on a logarithmic slider, to nine on others.
+ * The value at a position of a parameter's slider (`track`), rounded: to three digits on a logarithmic
+ * slider, to nine on others.
  * @param {Parameter} p @param {number} at
  */
 export const fromTrack = (p, at) => {
@@ -44,10 +46,10 @@ export function fitting(at, { min, max, step }) {
   return at < max ? Number(Math.min(max, near).toPrecision(12)) : max;
 }
 
-/** Restore a slider if the browser takes a touch of it for a scroll of the page. Chromium has by then moved
- * the slider to the finger. A finger that has dragged the slider sideways leaves its value, even if something
- * else cancels the touch. @param {HTMLInputElement} range @param {() => Restore} remember called when a touch
- * begins */
+/** Restore a slider if the browser decides that a touch of it is a scroll of the page. Chromium has by then
+ * moved the slider to the finger. If the finger has dragged the slider sideways, the slider keeps its new
+ * value, even if the touch is cancelled for another reason. @param {HTMLInputElement} range the slider
+ * @param {() => Restore} remember called when a touch begins */
 export function restoreAfterScroll(range, remember) {
   let start = { x: 0, position: range.value, restore: /** @type {Restore} */ (() => {}) };
   let moved = false;
@@ -68,10 +70,10 @@ export function restoreAfterScroll(range, remember) {
   });
 }
 
-/** A slider with a label and a field in which its value can be typed; a double click resets it.
- * @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader sets a value
- * @param {() => Restore} remember called when a touch begins @returns {{element: HTMLElement, show: (value:
- * number) => void}} show: show a value */
+/** Create a slider with a label and a field in which its value can be typed; a double click resets it to the
+ * default. @param {Parameter} p the parameter @param {(value: number) => void} set called when the reader
+ * sets a value @param {() => Restore} remember called when a touch begins @returns {{element: HTMLElement,
+ * show: (value: number) => void}} show: a function that shows a value */
 export function slider(p, set, remember) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -104,9 +106,10 @@ export function slider(p, set, remember) {
   };
 }
 
-/** The field beside a slider in which a value can be typed, with the hint that appears if the typed value is
- * not allowed. @param {Parameter} p @param {string} id of the slider @param {(value: number) => void} set
- * @returns {{elements: HTMLElement[], show: (value: number) => void}} */
+/** Create the field beside a slider in which a value can be typed, and the hint that appears if the typed
+ * value is not allowed. `show` shows a value, but does not replace text that the reader is typing.
+ * @param {Parameter} p the parameter @param {string} id of the slider @param {(value: number) => void} set
+ * called when the reader sets a value @returns {{elements: HTMLElement[], show: (value: number) => void}} */
 function numberEntry(p, id, set) {
   const field = h("input", {
     type: "text",
@@ -151,9 +154,10 @@ function numberEntry(p, id, set) {
 }
 
 /** Fill an element with sliders for the recipe's parameters, in groups. The clock and quiet parameters (which
- * readers set in the figure) get no slider here. @param {HTMLElement} part @param {Recipe} recipe @param
- * {(name: string, value: number) => void} set @param {(name: string) => Restore} remember @returns {(params:
- * Record<string, number>) => void} a function that shows the present values */
+ * readers set in the figure) get no slider here. @param {HTMLElement} part the element @param {Recipe} recipe
+ * @param {(name: string, value: number) => void} set called when the reader sets a value
+ * @param {(name: string) => Restore} remember as in `slider` @returns {(params: Record<string, number>) =>
+ * void} a function that shows the present values */
 export function sliders(part, recipe, set, remember) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = parameters.map((p) => ({
@@ -174,8 +178,9 @@ export function sliders(part, recipe, set, remember) {
   };
 }
 
-/** The container with the sliders of a group of parameters: a column below the group's name or, for the
- * coordinates of a vector, a row beside the name. @param {{p: Parameter, element: HTMLElement}[]} members */
+/** Create the container for the sliders of a group of parameters: a column below the group's name or, for the
+ * coordinates of a vector, a row beside the name. @param {{p: Parameter, element: HTMLElement}[]} members the
+ * parameters of the group, with their sliders */
 const group = (members) => {
   const { group: name, vector } = members[0].p;
   return h(
@@ -187,7 +192,7 @@ const group = (members) => {
 };
 
 /** The largest value that a click on the figure can give a choice, such as the last seed; 0 if no click sets
- * the choice. @param {Recipe} recipe @param {string} name */
+ * the choice. @param {Recipe} recipe @param {string} name of the choice */
 const clicked = (recipe, name) =>
   marksOf(recipe).reduce(
     (most, { hand }) =>
@@ -197,12 +202,13 @@ const clicked = (recipe, name) =>
     0,
   );
 
-/** A control of a choice. show: show a value; refuse, of a control in which readers type: if it has this
- * value, show an error message below it; returns whether it does. @typedef {{element: HTMLElement, show:
- * (value: string) => void, refuse?: (value: string, words: string) => boolean}} Control */
+/** A control of a choice. show: a function that shows a value; refuse, only for a control in which readers
+ * type: a function that shows an error message below it if it still has the given value, and returns whether
+ * it has. @typedef {{element: HTMLElement, show: (value: string) => void, refuse?: (value: string, words:
+ * string) => boolean}} Control */
 
-/** For each choice's element, its control, the choice as JSON, and the choice's name.
- * @type {WeakMap<Element, Control & {definition: string, name: string}>} */
+/** For the element of each choice's control: the control, the choice as JSON (definition), and the choice's
+ * name. @type {WeakMap<Element, Control & {definition: string, name: string}>} */
 const controls = new WeakMap();
 
 /** For each container of controls, the function to call when the reader changes a choice. It is kept here
@@ -210,10 +216,11 @@ const controls = new WeakMap();
  * value: string) => void>} */
 const choosers = new WeakMap();
 
-/** Fill an element with the controls of a scene's choices. Three kinds of choices have no control: results
- * of a training, choices whose condition (`when`) does not hold now, and `picked` ones that no click can
- * set. A control whose definition has not changed keeps its element, so that an open list stays open. @param
- * {HTMLElement} part @param {Recipe} recipe @param {(name: string, value: string) => void} choose */
+/** Fill an element with the controls of a scene's choices. Three kinds of choices have no control: results of
+ * a training, choices whose condition (`when`) does not hold now, and `picked` ones that no click can set. A
+ * control whose definition has not changed keeps its element, so that an open list stays open.
+ * @param {HTMLElement} part the element @param {Recipe} recipe
+ * @param {(name: string, value: string) => void} choose called when the reader changes a choice */
 export function choices(part, recipe, choose) {
   const fits = (/** @type {Choice} */ { kind, name, when }) =>
     kind !== "result" &&
@@ -237,9 +244,9 @@ export function choices(part, recipe, choose) {
   });
 }
 
-/** Reset the lists and check boxes of choices to the present choices, after a change has been refused. Text
- * fields keep what the reader has typed, so that it can be corrected. @param {HTMLElement} root @param
- * {Record<string, string>} chosen the present choices */
+/** Make the lists and check boxes show the present choices again, after a change has been refused. Text
+ * fields keep what the reader has typed, so that it can be corrected. @param {HTMLElement} root
+ * @param {Record<string, string>} chosen the present choices */
 export function showLists(root, chosen) {
   for (const element of root.querySelectorAll(".controls :is(.one, .several)")) {
     const { name = "", show } = controls.get(element) ?? {};
@@ -248,16 +255,16 @@ export function showLists(root, chosen) {
 }
 
 /** Show an error message at the control in which the reader has typed the refused value of a choice. Returns
- * false if there is no such control. @param {HTMLElement} root @param {string} name of the choice @param
- * {string} value @param {string} words */
+ * false if no control of this choice still has this value. @param {HTMLElement} root @param {string} name of
+ * the choice @param {string} value @param {string} words the message */
 export function refuse(root, name, value, words) {
   const element = root.querySelector(`.controls [data-control="${CSS.escape(name)}"]`);
   return Boolean(element && controls.get(element)?.refuse?.(value, words));
 }
 
-/** The control of a choice, with its label. In a field of several lines, a line end stands for "; " in the
- * choice's value. @param {Choice} choice @param {(value: string) => void} choose
- * called when the reader changes it @returns {Control} */
+/** Create the control of a choice, with its label. In a field of several lines, each line end stands for "; "
+ * in the choice's value. @param {Choice} choice @param {(value: string) => void} choose called when the
+ * reader changes it @returns {Control} */
 function control(choice, choose) {
   if (choice.kind === "several") return several(choice, choose);
   const id = `choice-${choice.name}`;
@@ -300,8 +307,8 @@ function control(choice, choose) {
   };
 }
 
-/** The form field of a choice: a list, a line of text, a number, or several lines of text. @param {Choice}
- * choice @param {string} id */
+/** Create the form field of a choice: a list, a line of text, a number, or several lines of text.
+ * @param {Choice} choice @param {string} id of the new element */
 function entry({ kind, options, min, max }, id) {
   if (kind === "one")
     return h(
@@ -314,8 +321,9 @@ function entry({ kind, options, min, max }, id) {
   return h("textarea", { id, rows: 4 });
 }
 
-/** Check boxes for a choice of several options. The choice's value is the names of the checked options,
- * separated by commas. @param {Choice} choice @param {(words: string) => void} choose @returns {Control} */
+/** Create the control of a choice of kind "several": a check box for each option. The choice's value is the
+ * names of the checked options, separated by commas. @param {Choice} choice
+ * @param {(words: string) => void} choose called when the reader changes the choice @returns {Control} */
 function several(choice, choose) {
   const boxes = Object.entries(choice.options).map(([word, label]) => ({
     word,

@@ -1,5 +1,5 @@
 // @ts-check
-/** The present state of a scene in sentences, which screen readers announce. */
+/** Describe the present state of a scene in sentences, which screen readers announce. */
 
 import { h, readable } from "../dom.mjs";
 import { marksOf, onlyOf, sizeOf } from "../engine/engine.mjs";
@@ -14,8 +14,9 @@ const ENTITY = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z]+));/gi;
 /** @type {Record<string, string>} */
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The text of a label's HTML, without tags and with entities decoded. The HTML is never parsed as a
- * document, because it may contain names from readers' files, which can be any text. @param {string} html */
+/** Convert a label's HTML to plain text, without tags and with entities decoded. The HTML is never parsed as
+ * a document, because it may contain names from readers' files, which can be any text. @param {string} html
+ */
 export const plain = (html) =>
   html
     .replace(TAG, "")
@@ -87,15 +88,16 @@ export function side({ eye, center }) {
 }
 
 /** The present value of a readout in words; for an accuracy also how many points are classified correctly.
- * @param {Readout} r @param {Player} player */
+ * @param {Readout} r the readout @param {Player} player */
 function reading(r, player) {
   const words = readout(r, player.recipe, player);
   const of = r.kind === "accuracy" && r.classes.shape[0];
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** The words about the number of points, of those that are drawn as dots if these are fewer, and about their
- * stage. @param {Pick<Player, "recipe" | "progress" | "last">} player */
+/** Words that give the number of points and their stage, such as "50 points, at the stage x (0 of 3)". If
+ * fewer points are drawn as dots, their number comes first: "20 of 50 points". @param {Pick<Player, "recipe"
+ * | "progress" | "last">} player */
 export function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const dots = Math.min(dotCount(recipe), points);
@@ -109,8 +111,8 @@ export function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** The number of points that marks draw as dots, of those that can be followed; infinite unless all of these
- * marks have a fixed list of points. @param {Recipe} recipe */
+/** The number of points of the cloud whose points can be followed (selected) that `Points` marks draw. It is
+ * known only if each of these marks has a fixed list of points; otherwise Infinity. @param {Recipe} recipe */
 function dotCount(recipe) {
   const cloud = recipe.table?.cloud ?? recipe.clouds[0].name;
   const marks = marksOf(recipe).filter((m) => m.mark === "Points" && m.cloud === cloud);
@@ -149,8 +151,8 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
 
-/** Mark the element of a view as an image with a name and with the description of the state.
- * @param {Element} element @param {View} view @param {Player} player */
+/** Make the element of a view an image for screen readers, named by its title and described by the
+ * description of the state. @param {Element} element @param {View} view @param {Player} player */
 export function labelFigure(element, view, player) {
   element.role = "img";
   element.ariaLabel = plain(view.title) || player.recipe.title;
@@ -173,8 +175,9 @@ export function description(player) {
 }
 
 /**
- * Show sentences in a live region. Unchanged sentences are not touched, so that they are not announced again.
- * @param {HTMLElement} line @param {string[]} words
+ * Show sentences in a live region, each in an element of its own. Unchanged sentences are not touched, so
+ * that they are not announced again.
+ * @param {HTMLElement} line the live region @param {string[]} words the sentences
  */
 function say(line, words) {
   while (line.childElementCount > words.length) line.lastElementChild?.remove();

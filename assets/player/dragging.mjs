@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Drag points of a mark on the figure itself. The mark's `hand` (its action) says what a drag does: `Carry`,
- * in 2D views, sets the two parameters that are the point's x and y; `Relocate` moves a point of a circle or
- * a sphere to another place on it, from the clock's present time on.
+ * Let readers drag points of a mark on the figure itself, without handles. The mark's `hand` (its action)
+ * says what a drag does: `Carry`, in 2D views, sets the two parameters that are the point's x and y;
+ * `Relocate` moves a point of a circle or a sphere to another place on it, from the clock's present time on.
  *
- * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move: put
- *   the point at a place; follow: keep the point at that place while the clock runs, to be called in each
- *   frame
+ * @typedef {{move: (at: number[]) => void, follow: () => void}} Held a point that is being dragged. move: a
+ *   function that puts the point at a place; follow: a function that keeps the point at that place while the
+ *   clock runs, to be called in each frame
  */
 
 import { clockOf, marksOf, parameterOf } from "../engine/engine.mjs";
@@ -17,10 +17,10 @@ import { fitting } from "./controls.mjs";
 /** @import { Panel } from "../painter/painter.mjs" */
 /** @import { Player } from "./player.mjs" */
 
-const PICK_RADIUS_PX = 14; // pixels around a point within which it can be picked up
+const PICK_RADIUS_PX = 14; // a press at most this far from a point begins to drag it
 
-/** The events by which Plotly turns a 3D figure; they are kept from it while a point is dragged. Browsers
- * send `mouseout` and `mouseleave`, too, when a pressed pointer is captured. */
+/** The names of the events by which Plotly turns a 3D figure. They do not reach Plotly while a point is
+ * dragged. Browsers send `mouseout` and `mouseleave`, too, when a pressed pointer is captured. */
 const MOUSE_AND_TOUCH = ["down", "move", "out", "leave", "over", "enter"]
   .map((what) => `mouse${what}`)
   .concat("touchstart", "touchmove");
@@ -78,8 +78,8 @@ export function dragging(player, panel, layers, signal) {
   return () => held?.follow();
 }
 
-/** The place at which a mark draws the origin of its cloud's space, in display coordinates: the offsets of
- * the mark's rows. @param {Mark} layer */
+/** The display coordinates at which a mark draws the origin of its cloud's space: the offsets of the mark's
+ * rows. @param {Mark} layer */
 const centre = ({ rows }) => rows.map(({ offset }) => offset);
 
 /** The point of a mark that is nearest to a pixel: its index (`point`) and its distance from the pixel
@@ -119,7 +119,7 @@ function under(panel, layer, [left, top]) {
 
 /**
  * Start to drag a point of a mark, in the way that the mark's `hand` says.
- * @param {Player} player @param {Mark} layer @param {number} point @returns {Held}
+ * @param {Player} player @param {Mark} layer @param {number} point the index of the point @returns {Held}
  */
 function hold(player, { hand }, point) {
   if (hand?.kind === "relocate") return relocated(player, hand, point);
@@ -127,14 +127,15 @@ function hold(player, { hand }, point) {
   return { move: (at) => names.forEach((name, i) => put(player, name, at[i])), follow: () => {} };
 }
 
-/** Set a parameter to the value nearest to `value` that its slider can have. @param {Player} player
+/** Set the parameter `name` to the value nearest to `value` that its slider can have. @param {Player} player
  * @param {string} name @param {number} value */
 export const put = (player, name, value) =>
   player.set(name, fitting(value, parameterOf(player.recipe, name)));
 
 /** Start to drag a point of a circle or sphere. Each move writes the point's index, the clock's time and the
- * point's new direction into one of the mark's slots. A slot is the list of the parameters of one `Put`.
- * @param {Player} player @param {Relocate} hand @param {number} point @returns {Held} */
+ * point's new direction into one of the mark's slots. A slot is the list of the names of the parameters of
+ * one `Put` (a change of direction in a flow). @param {Player} player @param {Relocate} hand the mark's
+ * action, with its slots @param {number} point @returns {Held} */
 function relocated(player, { slots }, point) {
   const clock = /** @type {string} */ (clockOf(player.recipe)?.name);
   /** @type {string[] | null} */ let slot = null;
@@ -171,14 +172,14 @@ function slotFor(player, slots, point) {
   return slots[found];
 }
 
-/** Whether a slot already records a move of this point at the clock's present time.
- * @param {Player} player @param {string[]} slot @param {number} point */
+/** Whether a slot already records a move of this point at the clock's present time. @param {Player} player
+ * @param {string[]} slot the names of its parameters @param {number} point the index of the point */
 const isPut = ({ params, recipe }, [who, when], point) =>
   params[who] === point && params[when] === params[clockOf(recipe)?.name ?? ""];
 
 /** Turn the followed (selected) point around the origin in the plane of its first two coordinates, from the
- * clock's present time on. Does nothing if no mark has a `Relocate`. @param {Player} player @param {number}
- * degrees */
+ * clock's present time on. Does nothing if no mark has a `Relocate`. @param {Player} player
+ * @param {number} degrees positive from the first axis to the second */
 export function nudge(player, degrees) {
   const layer = marksOf(player.recipe).find(({ hand }) => hand?.kind === "relocate");
   if (!layer) return;

@@ -1,6 +1,6 @@
 // @ts-check
-/** The page's controls in two parts: a few choices and sliders are visible at first; the others are folded
- * away in a `details` element. */
+/** Show the page's controls in two parts: a few choices and sliders are visible at first; the others are
+ * folded away in a `details` element. */
 
 import { choices, sliders } from "./controls.mjs";
 import { changes } from "./link.mjs";
@@ -39,8 +39,8 @@ export function controls(player) {
   return [...shows, unfolds(more, player, foldedPart)];
 }
 
-/** A function to call when the state has changed: it opens the folded part if a control in it differs from
- * its default now, and did not when the function was called before. @param {HTMLDetailsElement} more the
+/** Return a function to call when the state has changed. It opens the folded part if one of the controls
+ * there now differs from its default, and did not at the call before. @param {HTMLDetailsElement} more the
  * folded part @param {Player} player @param {Recipe} foldedPart the recipe with only those choices and
  * parameters that are folded away */
 function unfolds(more, player, foldedPart) {

@@ -13,14 +13,14 @@ import { MAX_FRAME_MS } from "./motion.mjs";
 /** @import { State } from "./state.mjs" */
 
 const SLICE_MS = 3; // milliseconds of each frame for computations that take several frames
-const SURE_WORK = 60_000; // units of such work that a frame may always do; they take about a millisecond
-const PER_POINT = 100; // units of work for each point; one unit is the work for one pair of points
+const SURE_WORK = 60_000; // units of work that a frame may always do; they take about a millisecond
+const PER_POINT = 100; // units of work for each point; a unit is the work for one pair of points
 const REST_MS = 250; // milliseconds without motion after which the figure settles
 const TRAINING_REST_MS = 2000; // like REST_MS, while a training in progress is shown
 
 /** Start the time budget of a frame. Returns a function to call before each part of a long computation, with
- * the number n of points that the part moves: it adds n·(n + PER_POINT) to the work of the frame, and
- * returns whether there is time for the part. There is if the work is at most SURE_WORK, or if less than
+ * the number n of points that the part moves: it adds n·(n + PER_POINT) to the work of the frame, and returns
+ * whether there is time for the part. There is time if the work is at most SURE_WORK, or if less than
  * SLICE_MS have passed. @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
@@ -69,8 +69,8 @@ export class FrameLoop {
   }
 
   /**
-   * Draw one frame: advance time, paint all panels, and request the next frame or settle.
-   * @param {number} time
+   * Draw one frame: advance the state, paint all panels, and request the next frame or, if nothing moves,
+   * let the figure settle. @param {number} time the time of the frame, in milliseconds
    */
   #tick(time) {
     const { panels, closed } = this.#player;
@@ -89,8 +89,8 @@ export class FrameLoop {
     else this.rest();
   }
 
-  /** After the scene has played to its end: if a view has a plane (`view.edge`), let the camera fly to a
-   * place from which the plane is seen edge-on, unless the reader has turned the camera. */
+  /** Show a plane edge-on after the scene has played to its end: if a view has a plane (`view.edge`), let the
+   * camera fly to a place from which the plane is seen edge-on, unless the reader has turned the camera. */
   #seeEdgeOn() {
     const panel = this.#player.panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);
@@ -101,8 +101,8 @@ export class FrameLoop {
     for (const show of [...this.shows, ...this.listeners]) show();
   }
 
-  /** Let the figure settle after a moment, unless by then something moves, or the reader presses on a figure,
-   * formula or slider. */
+  /** Let the figure settle after a moment (REST_MS). It does not settle if by then something moves, or the
+   * reader presses on a figure, formula or slider. */
   rest() {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;

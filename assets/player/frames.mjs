@@ -39,8 +39,8 @@ export const framesOf = (moment, rest) =>
 const hasHoverTexts = (mark, { recipe }) =>
   follows(mark) || (clickable(mark) && Boolean(cloudOf(recipe, mark.cloud).labels));
 
-/** The hover texts of the points that a mark shows, if its `only` is a fixed list; otherwise the hover texts
- * of all points of the mark's cloud. @param {Mark} mark @param {Moment} moment */
+/** The hover texts of a mark's points: of the points that it shows, if its `only` is a fixed list; otherwise
+ * of all points of its cloud. @param {Mark} mark @param {Moment} moment */
 function hoverTextsOf(mark, moment) {
   const all = hoverTexts(mark.cloud, moment);
   const only = onlyOf(mark);

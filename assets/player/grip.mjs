@@ -1,5 +1,5 @@
 // @ts-check
-/** Notice whether the reader is dragging or typing. Meanwhile the player shows no new recipe, because that
+/** Detect whether the reader is dragging or typing. Meanwhile the player shows no new recipe, because that
  * would replace the control that the reader is using. */
 
 /** A CSS selector of the elements in which a press can start a drag. */
@@ -48,7 +48,8 @@ export class Grip {
 
   /**
    * Note that the reader has stopped dragging or typing. If the reader now does neither, call the waiting
-   * callbacks. @param {{held?: boolean, typing?: boolean}} now
+   * callbacks. @param {{held?: boolean, typing?: boolean}} now held: whether the reader still drags; typing:
+   * whether the reader still types; by default as before
    */
   #release({ held = this.#held, typing = this.#typing }) {
     this.#held = held;
@@ -57,7 +58,7 @@ export class Grip {
     for (const go of this.#waiting.splice(0)) setTimeout(go); // after the handlers of the same event
   }
 
-  /** Wait until the reader neither drags nor types. */
+  /** Return a promise that resolves when the reader neither drags nor types. */
   async free() {
     while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined)));
   }

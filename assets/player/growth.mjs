@@ -1,6 +1,6 @@
 // @ts-check
-/** Show a training in progress. The server sends one recipe after the other. All have the same views;
- * each has the data of the training so far. A recipe replaces the previous one in the existing panels, but
+/** Show a training in progress. The server sends recipes one after another. All have the same views, and each
+ * contains the data of the training so far. A recipe replaces the previous one in the existing panels, but
  * not while the reader presses on a 2D figure. */
 
 import { explain, fit } from "./mount.mjs";
@@ -33,9 +33,9 @@ export class Growth {
     this.#frames = frames;
   }
 
-  /** Register a callback of the training in progress: it gets each change of choices before anyone else, and
-   * returns whether it handles the change. Null removes the callback. @param {((changed:
-   * Record<string, string>) => boolean) | null} interceptor */
+  /** Register a callback of the training in progress. Each change of choices is offered to it first; it
+   * returns whether it handles the change. Null removes the callback. @param {((changed: Record<string,
+   * string>) => boolean) | null} interceptor */
   intercept(interceptor) {
     this.#interceptor = interceptor;
   }
@@ -47,7 +47,8 @@ export class Growth {
   }
 
   /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, or if the
-   * number or the dimensions of the recipe's views differ from those of the panels. @param {Recipe} recipe */
+   * number of the recipe's views, or the dimension of one, differs from that of the panels.
+   * @param {Recipe} recipe */
   show(recipe) {
     const { ready, panels } = this.#parts;
     if (this.held || !ready || !fit(panels, recipe)) return;

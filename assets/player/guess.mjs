@@ -3,7 +3,7 @@
 
 import { h } from "../dom.mjs";
 
-/** The element with the question of a stop of the tour and a button for each answer.
+/** Create the element with the question of a stop of the tour and a button for each answer.
  * @param {{question: string, answers: string[], right: number}} stop right: the index of the right answer
  * @param {(answer: number) => void} guess called with the index of the answer that the reader gives */
 export function question({ question, answers }, guess) {
@@ -13,9 +13,9 @@ export function question({ question, answers }, guess) {
   return h("div", { className: "question" }, h("p", { innerHTML: question }), h("ol", {}, ...buttons));
 }
 
-/** The element with the question and its right answer. It also says whether the reader's answer was right;
- * `answer` is the index of the reader's answer, null if there is none. @param {{question: string, answers:
- * string[], right: number}} stop @param {number | null} answer */
+/** Create the element that shows the question of a stop of the tour and its right answer. It also says
+ * whether the reader's answer was right; `answer` is the index of the reader's answer, null if there is none.
+ * @param {{question: string, answers: string[], right: number}} stop @param {number | null} answer */
 export function verdict({ question, answers, right }, answer) {
   const word = answer === null ? "The answer" : answer === right ? "Right" : "No. The answer is";
   return h(

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Handles: elements over the figure by which the first point of a mark can be dragged. The mark's `hand` (its
- * action) says which parameters a drag sets. `Turn` sets the parameter that is the point's angle around the
- * origin, in degrees. `Drag` sets the parameters that are the point's coordinates; in a 3D view the point
+ * Create handles: elements over the figure by which readers drag the first point of a mark. The mark's `hand`
+ * (its action) says which parameters a drag sets. `Turn` sets the parameter that is the point's angle around
+ * the origin, in degrees. `Drag` sets the parameters that are the point's coordinates; in a 3D view the point
  * stays in the plane that faces the camera. From the keyboard only parameters that have sliders can be set.
  * Points that are dragged without a handle are in dragging.mjs.
  */
@@ -111,9 +111,9 @@ const names = (hand) =>
       ? [hand.angle]
       : [];
 
-/** A position, clamped to the range from 0 to `size`. @param {number} at @param {number} size */
+/** Clamp a position to the range from 0 to `size`. @param {number} at @param {number} size */
 const within = (at, size) => Math.max(0, Math.min(at, size));
 
-/** An angle in degrees, plus or minus full turns, so that it lies between `least` and `least` + 360.
- * @param {number} angle @param {number} least */
+/** Add full turns to an angle in degrees, or subtract them, so that it is at least `least` and less than
+ * `least` + 360. @param {number} angle @param {number} least */
 const turned = (angle, least) => angle + 360 * Math.ceil((least - angle) / 360);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A text below the figure, in which each letter is the label of a point. Letters of points that the readout
- * picks out are marked, and the letter of the followed (selected) point is highlighted.
+ * Show a text below the figure, in which each letter is the label of a point. The letters of points that the
+ * readout selects are marked, and the letter of the followed (selected) point is highlighted.
  *
  * @typedef {LettersReadout} Letters
  * @typedef {CountReadout} Count
@@ -15,8 +15,8 @@ import { h } from "../dom.mjs";
 /** @import { Player } from "./player.mjs" */
 
 /** The indices of the points that a readout marks or counts. The readout looks at the points at its `stage`,
- * or at the points of the drawn frame if it has no stage. @param {Letters | Count} r @param {Moment} moment
- * @returns {number[]} */
+ * or at the points of the drawn frame if it has no stage. @param {Letters | Count} r the readout
+ * @param {Moment} moment @returns {number[]} */
 export function marked(r, moment) {
   const at = r.stage === null ? moment.at : { ...moment.at, [r.cloud]: moment.stages[r.cloud][r.stage] };
   return shownIndices(r, { ...moment, at });
@@ -34,8 +34,8 @@ export function letters(stage, recipe, player) {
 }
 
 /**
- * The element of one text, and a function that updates it to the player's state.
- * @param {Letters} r @param {Recipe} recipe @param {Player} player
+ * Create the element of one text, and a function `show` that updates it to the player's state.
+ * @param {Letters} r the readout that the text shows @param {Recipe} recipe @param {Player} player
  */
 function text(r, recipe, player) {
   const labels = /** @type {string[]} */ (cloudOf(recipe, r.cloud).labels);
@@ -88,8 +88,9 @@ function text(r, recipe, player) {
   };
 }
 
-/** A function that marks the letters of the points that a readout selects, if these may have changed.
- * @param {HTMLElement[]} letters @param {Letters} r the readout @param {Player} player */
+/** Return a function that marks the letters of the points that a readout selects. It does nothing if the
+ * cloud's points have not changed since its last call. @param {HTMLElement[]} letters the element of each
+ * letter @param {Letters} r the readout @param {Player} player */
 function marking(letters, r, player) {
   /** @type {(Float64Array | Float64Array[])[]} */ let lastInputs = [];
   let lastMarks = /** @type {string | null} */ (null);

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The link of a scene: its query has the state of the figure, namely choices, parameters, progress (the
- * position between stages), camera, followed (selected) point and theme. A teacher's link also has
- * `controls`, the names of visible controls (0 for none, 1 for all), and `tour`, the stop of the tour to
+ * Read and write the link of a scene. Its query has the state of the figure, namely choices, parameters,
+ * progress (the position between stages), camera, followed (selected) point and theme. A teacher's link also
+ * has `controls`, the names of visible controls (0 for none, 1 for all), and `tour`, the stop of the tour to
  * open, counted from 1. Only differences from the defaults are written. When a link is read, a value that is
  * not allowed is reported in words, never clamped.
  *
@@ -18,17 +18,17 @@ import { MAX_CAMERA_COORDINATE, MIN_CAMERA_DISTANCE } from "../engine/perspectiv
 /** @import { Parameter, Recipe } from "../engine/engine.mjs" */
 
 const THEMES = ["auto", "light", "dark"];
-const READER_NAMES = ["progress", "follow", "theme", "camera", "controls"]; // of a state, not of a recipe
-const MAX_QUOTED_CHARACTERS = 80; // of a wrong value or name, in an error message
+const READER_NAMES = ["progress", "follow", "theme", "camera", "controls"]; // names that every scene has
+const MAX_QUOTED_CHARACTERS = 80; // length of a wrong value or name in an error message
 
 // parameters that other sites add to links to track readers, such as utm_source and fbclid; the same in
 // components/language/link.py
 const TRACKING = /^(utm_.*|[a-z]*clid)$/;
 
-/** Split a query into the choices that it sets (`chosen`), everything else that it sets (`rest`), and error
- * messages about names that are given more than once (`wrong`). TRACKING parameters are left out. @param
- * {string} search @param {Record<string, string | number>} choices the defaults of the scene's choices, by
- * name */
+/** Split a query into the values of choices (`chosen`) and all other values (`rest`), by name, and error
+ * messages about names that are given more than once (`wrong`). TRACKING parameters are left out.
+ * @param {string} search the query @param {Record<string, string | number>} choices the defaults of the
+ * scene's choices, by name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are ordinary names here
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));
@@ -111,12 +111,14 @@ export function read(rest, recipe) {
   return { state, wrong };
 }
 
-/** A text for an error message: if it is very long, only its beginning. @param {string} text */
+/** Shorten a text for an error message: of a text of more than MAX_QUOTED_CHARACTERS, only the beginning is
+ * kept, followed by “…”. @param {string} text */
 const shortened = (text) =>
   text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
 
-/** The error messages about wrong values in a state. `tour`, and names that the scene does not have, are
- * ignored. @param {Record<string, string>} rest the state without choices @param {Recipe} recipe */
+/** The error messages about values in a state that are not allowed. The value `tour`, and names that the
+ * scene does not have, are ignored. @param {Record<string, string>} rest the state without choices
+ * @param {Recipe} recipe */
 export function wrongValues(rest, recipe) {
   const known = new Set([...recipe.parameters.map(({ name }) => name), ...READER_NAMES]);
   const named = Object.entries(rest).filter(([name]) => known.has(name));
@@ -128,10 +130,10 @@ export function wrongValues(rest, recipe) {
 export const texts = (chosen) =>
   Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name, String(value)]));
 
-/** The error message about a text choice that is too long for a link, in the server's words; "" if every text
- * fits. The browser must check this itself, because a request with a too long address would not reach the
- * server. @param {Record<string, string>} changed @param {{name: string, longest?: number}[]} choices
- * @returns {string} */
+/** The error message about a choice whose text is too long for a link, with the same wording as the server's;
+ * "" if every text fits. The browser must check this itself, because a request with a too long address would
+ * not reach the server. @param {Record<string, string>} changed the changed choices @param {{name: string,
+ * longest?: number}[]} choices longest: the largest number of characters @returns {string} */
 export function tooLong(changed, choices) {
   for (const { name, longest } of choices) {
     const length = Object.hasOwn(changed, name) ? [...String(changed[name])].length : 0;
@@ -185,7 +187,8 @@ function isCamera(numbers) {
 }
 
 /** The query of a state, with "?"; "" if nothing differs from the defaults. @param {State} state
- * @param {Record<string, string | number>} choices the defaults @param {Recipe} recipe @returns {string} */
+ * @param {Record<string, string | number>} choices the defaults of the choices @param {Recipe} recipe
+ * @returns {string} */
 export function write(state, choices, recipe) {
   const query = new URLSearchParams();
   /** Add a number to the query, unless it equals the default after rounding. It is written with five
@@ -221,11 +224,11 @@ function cameraNumbers({ eye, center }) {
   return [few, all].map((each) => (each.slice(3).some(Boolean) ? each : each.slice(0, 3))).find(isCamera);
 }
 
-/** The parameters, progress, camera and followed point that a state has after the scene has got another
- * recipe. A parameter keeps its value if this differs from the old default and the new recipe allows it; all
- * other parameters get the defaults of the new recipe. Progress beyond the last stage becomes the last stage;
- * a followed point that the new recipe does not have becomes its default. @param {State} state @param
- * {Recipe} before the old recipe @param {Recipe} recipe the new one */
+/** The parameters, progress, camera and followed (selected) point that a state keeps when the scene gets
+ * another recipe. A parameter keeps its value if this differs from the old default and the new recipe allows
+ * it; all other parameters get the defaults of the new recipe. Progress beyond the last stage becomes the
+ * last stage; if the new recipe does not have the followed point, its default point is followed.
+ * @param {State} state @param {Recipe} before the old recipe @param {Recipe} recipe the new one */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);

@@ -1,5 +1,6 @@
 // @ts-check
-/** The controls and numbers that a stop of the tour is about. While presenting, the page shows only these. */
+/** Find the controls and numbers that a stop of the tour is about. While presenting, the page shows only
+ * these. */
 
 import { plain as withoutTags } from "./describe.mjs";
 /** @import { Choice, Parameter, Recipe } from "../engine/engine.mjs" */
@@ -8,15 +9,17 @@ import { plain as withoutTags } from "./describe.mjs";
 
 const MAX_CONTROLS = 3; // they fit into one row of the caption; the sliders of a vector count as one
 
-/** The text of a label's HTML, with index digits as ordinary ones: "γ₁" becomes "γ1". @param {string} html */
+/** Convert a label's HTML to plain text, with subscript digits as ordinary ones: "γ₁" becomes "γ1".
+ * @param {string} html */
 const plain = (html) => withoutTags(html).normalize("NFKC");
 
-/** The texts in bold and the formulas of a stop, which name its controls. @param {string} html */
+/** The set of the bold texts and the formulas in a stop's HTML, as plain texts; they name controls.
+ * @param {string} html */
 const names = (html) => new Set((html.match(/<strong>.*?<\/strong>|<math.*?<\/math>/gs) ?? []).map(plain));
 
-/** The names that a text can use for a control: its label and its symbol; for a slider of a vector, also the
- * vector's name. If a label or a vector's name has two words, such as "shift b", each of the words is a name,
- * too. @param {Choice | Parameter} control */
+/** The names by which a text can refer to a control: its label and its symbol; for a slider of a vector, also
+ * the vector's name. If a label or a vector's name has two words, such as "shift b", each of the words is a
+ * name, too. @param {Choice | Parameter} control */
 function called(control) {
   const { symbol = "", vector = false, group = "" } = /** @type {Partial<Parameter>} */ (control);
   const labels = [control.label, ...(vector ? [group] : [])].map(plain);
@@ -24,11 +27,12 @@ function called(control) {
   return [...labels, ...words.flat(), symbol].filter(Boolean);
 }
 
-/** The names of the controls that a stop is about: those that its text names, and those that it sets to
- * another value than the stop before. At most MAX_CONTROLS controls are chosen, where a vector counts as one;
- * those that the text names take precedence. The result has the names of all sliders of a chosen vector, and
- * is in the order of the recipe. @param {Stop} stop @param {Stop | null} before null at the first stop
- * @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the choices */
+/** The names of the controls that a stop of the tour is about: the controls that its text names, and the
+ * controls that it sets to another value than the stop before. At most MAX_CONTROLS controls are chosen,
+ * where a vector counts as one; controls that the text names take precedence. The result has the names of all
+ * sliders of a chosen vector, and is in the order of the recipe. @param {Stop} stop
+ * @param {Stop | null} before the stop before; null at the first stop @param {Recipe} recipe
+ * @param {Record<string, string>} usual the defaults of the choices */
 export function mentioned(stop, before, recipe, usual) {
   const said = names(stop.html);
   const controls = [
@@ -48,16 +52,16 @@ export function mentioned(stop, before, recipe, usual) {
   return controls.filter(({ key }) => keys.includes(key)).map(({ control }) => control.name);
 }
 
-/** `numbers`: whether a stop's text speaks of the numbers under the picture; `table`: whether it speaks of a
- * table. @param {Stop} stop */
+/** Whether a stop's text mentions the numbers under the picture (`numbers`), and whether it mentions a table
+ * (`table`). @param {Stop} stop */
 export const numbersMentioned = ({ html }) => ({
   numbers: html.includes("under the picture"),
   table: /\btable\b/.test(html),
 });
 
-/** A function to call after a change of the player's state. It marks the controls that the tour's present
- * stop is about. If the stop speaks of the numbers or of a table, it marks the player's element, too. @param
- * {Player} player */
+/** Return a function to call after a change of the player's state. It gives the class "mentioned" to the
+ * controls that the tour's present stop is about. If the stop mentions the numbers or a table, the player's
+ * element gets a class, too. @param {Player} player */
 export function marksMentioned(player) {
   const { recipe, root, usual } = player;
   const controls = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".controls [data-control]")]);

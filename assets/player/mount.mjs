@@ -30,18 +30,19 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
 
 /**
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
- * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners picked: the reader clicks on a point;
- * turned: the reader turns a panel's camera; living: the first panel is drawn, so that frames can follow;
- * panels: the new panels are made; the function keeps them and returns the array in which it keeps them
+ * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners functions that `open` or a panel
+ * calls. picked: when the reader clicks on a point; turned: when the reader turns a panel's camera; living:
+ * when the first panel is drawn, so that frames can follow; panels: with the new panels, which it stores; it
+ * returns the array in which it stores them
  */
 
-/** The colour of a role in the theme of an element. @param {Element} element @param {string} name of the role
- */
+/** The colour of a role in the theme of an element, as a CSS value. @param {Element} element
+ * @param {string} name of the role */
 export const color = (element, name) => getComputedStyle(element).getPropertyValue(`--${name}`).trim();
 
-/** Fill all parts of the page except the views. @param {Player} player @param {PageParts} parts of the
- * player, which get the tour if there is none yet @returns {(() => void)[]} functions to call when the state
- * has changed */
+/** Fill all parts of the page except the views. @param {Player} player @param {PageParts} parts the parts of
+ * the player; they get the tour if they have none yet @returns {(() => void)[]} functions to call when the
+ * state has changed */
 export function fill(player, parts) {
   const { recipe } = player;
   const part = (/** @type {string} */ name) => player.part(name);
@@ -89,8 +90,8 @@ function mark(formula, progress) {
     piece.classList.toggle("marked", piece.classList.contains(stage));
 }
 
-/** Whether the panels can show the recipe: the recipe has one view for each panel, with the same number of
- * dimensions. @param {Panel[]} panels @param {Recipe} recipe */
+/** Whether the panels can show a recipe: whether the recipe has one view for each panel, with the same number
+ * of dimensions. @param {Panel[]} panels @param {Recipe} recipe */
 export const fit = (panels, { views }) =>
   panels.length === views.length && panels.every(({ view }, v) => view.dims === views[v].dims);
 
@@ -135,9 +136,9 @@ export async function open(player, frame, listeners) {
   }
 }
 
-/** Draw for the first time a panel that has just become visible, such as the panel of a tab, and that was
- * hidden when the other panels were drawn. @param {Player} player @param {Panel} panel @param {number} v its
- * index @param {() => Frame[]} frame */
+/** Draw a panel for the first time when it becomes visible. It was hidden, as behind a tab, when the other
+ * panels were drawn. @param {Player} player @param {Panel} panel @param {number} v its index
+ * @param {() => Frame[]} frame returns the present frames of all views */
 async function late(player, panel, v, frame) {
   if (player.closed || player.panels[v] !== panel) return;
   await begin(player, panel, frame()[v]);
@@ -145,14 +146,14 @@ async function late(player, panel, v, frame) {
 }
 
 /** Reserve room for a panel's legend, and draw the panel for the first time. @param {Player} player
- * @param {Panel} panel @param {Frame} frame */
+ * @param {Panel} panel @param {Frame} frame the frame to draw */
 function begin(player, panel, frame) {
   reserveLegend(panel.gd.parentElement.querySelector(".legend"));
   return panel.open(frame, player.camera);
 }
 
-/** Call `act`, once, as soon as an element is laid out with a width. @param {Element} element @param {() =>
- * void} act */
+/** Call the function `act` once, as soon as an element is visible with a width above 0.
+ * @param {Element} element @param {() => void} act */
 function whenSeen(element, act) {
   const watch = new ResizeObserver(() => {
     if (!element.clientWidth) return;
@@ -187,8 +188,8 @@ async function keep(player, frame) {
   pair(player);
 }
 
-/** Set the CSS classes that give a panel's element the shape for its view.
- * @param {HTMLElement} figure @param {View} view */
+/** Set the CSS classes that give a panel's element the shape for its view. @param {HTMLElement} figure the
+ * panel's element @param {View} view */
 function layOut(figure, view) {
   figure.classList.toggle("flat", view.dims === 2);
   figure.classList.toggle("strip", Boolean(view.strip));
@@ -233,8 +234,9 @@ function build(player, view, Plotly, listeners) {
   return panel;
 }
 
-/** For browsers without WebGL: show a notice, and the server's picture of the present state or, if the page
- * has no such server, the page's still picture. @param {Player} player @param {HTMLElement} views */
+/** Replace the views in browsers without WebGL: show a notice, and the server's picture of the present state
+ * or, if the page has no such server, the page's still picture. @param {Player} player
+ * @param {HTMLElement} views */
 function still(player, views) {
   player.closePanels();
   views.className = "views";
@@ -256,9 +258,9 @@ function still(player, views) {
   );
 }
 
-/** If the points of a cloud have pictures, show one in a corner of the first view: the picture of the point
- * under the pointer or, if there is none, of the followed (selected) point. @param {Player} player @returns
- * {(() => void)[]} functions to call when the state has changed */
+/** Show the picture of a point in a corner of the first view, if the points of a cloud have pictures. It is
+ * the picture of the point under the pointer or, if there is none, of the followed (selected) point.
+ * @param {Player} player @returns {(() => void)[]} functions to call when the state has changed */
 export function pictured(player) {
   const cloud = player.recipe.clouds.find((c) => c.pictures);
   const [panel] = player.panels;
@@ -275,8 +277,8 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** The index, in its cloud, of the point that a layer draws at position `index`. @param {Mark} layer
- * @param {number} index @returns {number} */
+/** The index, in its cloud, of the point that a layer draws as its vertex with the number `index`.
+ * @param {Mark} layer @param {number} index @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;
   const only = onlyOf(layer);

@@ -1,6 +1,6 @@
 // @ts-check
-/** The part of the page for numbers: readouts, the table of the followed (selected) point at every stage, and
- * tables of fixed words and numbers. */
+/** Fill the part of the page for numbers: readouts, the table of the followed (selected) point at every
+ * stage, and tables of fixed words and numbers. */
 
 import { cloudOf, cloudStages, marksOf, measures, residual, sizeOf, unpack } from "../engine/engine.mjs";
 import { accuracy, semiAxes } from "../engine/geometry.mjs";
@@ -30,10 +30,10 @@ const STAGE_READOUTS = ["residual", "lengths", "zeros", "patterns", "ranks", "pi
 // a smaller distance between two clouds that should coincide counts as a rounding error
 const DISTANCE_TOLERANCE = 1e-6;
 
-const MANY_ZEROS = 3; // a number other than 0 with this many decimals, or more, is not shown as zeros only
-const ROUNDING_ERROR = 1e-12; // such a number that is smaller than this is shown as “≈ 0”
+const MANY_ZEROS = 3; // with this many decimals or more, small numbers are not shown as zeros only
+const ROUNDING_ERROR = 1e-12; // but numbers below this are shown as “≈ 0”
 
-const THOUSANDS = /(?<=\d)(?=(\d{3})+$)/g; // where a whole number has a comma
+const THOUSANDS = /(?<=\d)(?=(\d{3})+$)/g; // the places of the commas in a whole number
 
 const SUPERSCRIPTS = Object.fromEntries([..."0123456789-"].map((c, i) => [c, [..."⁰¹²³⁴⁵⁶⁷⁸⁹⁻"][i]]));
 
@@ -48,11 +48,11 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** A number as text; "—" for NaN. @param {number} x @param {number | null} [digits] the number of digits
- * after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if it is 2
- * or more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits` is at
- * least MANY_ZEROS, a number that would be shown as zeros only is written with a power of ten, too; but one
- * below ROUNDING_ERROR is shown as "≈ 0", and 0 as "0". If `digits` is null: three digits, or five below
+/** Format a number as text; NaN as "—". @param {number} x @param {number | null} [digits] the number of
+ * digits after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if
+ * it is 2 or more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits`
+ * is at least MANY_ZEROS, a number that would be shown as zeros only is written with a power of ten, too; but
+ * one below ROUNDING_ERROR is shown as "≈ 0", and 0 as "0". If `digits` is null: three digits, or five below
  * 0.01; "0" below 0.00005; a power of ten from 1e5 on. All limits are for the absolute value */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
@@ -69,9 +69,9 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** The rows of the recipe's table: for each stage a list of texts, the coordinates or measures of the
- * followed (selected) point. @param {Recipe} recipe @param {Record<string, number>} params @param {Stages}
- * all @param {number} followed */
+/** The rows of the recipe's table about the followed (selected) point: for each stage a list of texts, its
+ * coordinates or measures (mean, norm …). @param {Recipe} recipe @param {Record<string, number>} params
+ * @param {Stages} all the stages of all clouds @param {number} followed the index of the point */
 export function rows(recipe, params, all, followed) {
   const {
     cloud: name,
@@ -128,8 +128,8 @@ export function numbers(part, recipe, player) {
   };
 }
 
-/** The table of the followed (selected) point at every stage, and a function `show` that updates it to the
- * player's state. @param {Recipe} recipe @param {Player} player */
+/** Create the table of the followed (selected) point at every stage, and a function `show` that updates it to
+ * the player's state. @param {Recipe} recipe @param {Player} player */
 function stageTable(recipe, player) {
   const caption = h("caption");
   const body = h("tbody");
@@ -158,7 +158,7 @@ function stageTable(recipe, player) {
   };
 }
 
-/** The readouts of a recipe except those that are texts of letters. @param {Recipe} recipe */
+/** The readouts of a recipe, except texts of letters (kind "letters"). @param {Recipe} recipe */
 const counting = ({ readouts }) => readouts.filter(({ kind }) => kind !== "letters");
 
 /** Show the first readout of a recipe, except texts of letters, in a corner of its first view.
@@ -186,8 +186,8 @@ export function headline(player) {
   ];
 }
 
-/** A function that returns the present text of a readout. For STAGE_READOUTS the text is cached until the
- * stages change. @param {Readout} r @param {Recipe} recipe @param {Player} player */
+/** Return a function that returns the present text of a readout. For STAGE_READOUTS the text is cached until
+ * the stages change. @param {Readout} r the readout @param {Recipe} recipe @param {Player} player */
 function teller(r, recipe, player) {
   const word = () => readout(r, recipe, player);
   if (!STAGE_READOUTS.includes(r.kind)) return word;
@@ -203,7 +203,7 @@ function teller(r, recipe, player) {
 }
 
 /**
- * The present text of a readout. @param {Readout} r @param {Recipe} recipe @param {Player} player
+ * The present text of a readout. @param {Readout} r the readout @param {Recipe} recipe @param {Player} player
  * @returns {string}
  */
 export function readout(r, recipe, player) {
@@ -239,12 +239,12 @@ export function readout(r, recipe, player) {
   return fixed(x, r.digits) + r.unit;
 }
 
-const KEY_TOLERANCE = 1e-6; // relative to the key's length; nearer keys count as the same key
+const KEY_TOLERANCE = 1e-6; // keys that are nearer than this share of a key's length count as the same
 
-/** The text that says whether some query gives key k of n the highest score. If so, it says by how much the
- * best query puts the key ahead; if not, why not, and the largest attention weight that the key can get.
- * @param {Certificate} found the certificate of key k @param {Float64Array} keys the coordinates of the n
- * keys, one key after the other @param {number} n @param {number} k */
+/** The text of the readout “fate”, which says whether some query gives key k of n the highest score. If so,
+ * it says by how much the best query puts the key ahead; if not, why not, and the largest attention weight
+ * that the key can get. @param {Certificate} found the certificate of key k @param {Float64Array} keys the
+ * coordinates of the n keys, one key after the other @param {number} n @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;
@@ -262,8 +262,9 @@ function fate({ margin, largest, weights }, keys, n, k) {
   return `never wins: ${why}; gets at most ${(100 * largest).toFixed(1)} %`;
 }
 
-/** The text with the number of sheets into which the norms up to the present stage fold the circle, and the
- * upper bound of this number. @param {Cloud} cloud @param {Player} player */
+/** The text with the number of sheets into which the norms up to the present stage fold the unit circle
+ * (sheets.mjs), and the upper bound 2^n of this number for n norms. @param {Cloud} cloud
+ * @param {Player} player */
 function sheets(cloud, { progress, params }) {
   const norms = Math.min(Math.floor(progress), cloud.steps.length) >> 1;
   return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;
@@ -277,27 +278,30 @@ function zeros(points, n) {
   return `${fixed(count / n)} of ${points.length / n}`;
 }
 
-/** The text with, for each rank from 0 to `highest`, the share of the n points whose linear piece has this
- * rank. @param {{ranks: Uint8Array, highest: number}} found @param {number} n */
+/** The text that gives for each rank, from 0 to `highest`, the percentage of the n points whose linear piece
+ * (gates.mjs) has this rank. @param {{ranks: Uint8Array, highest: number}} found the result of `fatesOf`
+ * @param {number} n */
 function byRank({ ranks, highest }, n) {
   const counts = new Array(highest + 1).fill(0);
   for (let i = 0; i < ranks.length; i++) counts[ranks[i]]++;
   return counts.map((count, rank) => `${rank}: ${((100 * count) / n).toFixed(1)} %`).join(", ");
 }
 
-/** The text about sign patterns: their number and entropy. @param {{count: number, bits: number}} found */
+/** The text about the sign patterns of points: the number of different patterns, and the entropy of their
+ * frequencies. @param {{count: number, bits: number}} found the result of `patterns` (gates.mjs) */
 const signs = ({ count, bits }) => `${count}, entropy ${bits.toFixed(2)} bits`;
 
-/** The text with the number of points that a readout counts or marks, such as "12 of 200". @param
- * {CountReadout | LettersReadout} r @param {Player} player */
+/** The text with the number of points that a readout counts or marks, such as "12 of 200".
+ * @param {CountReadout | LettersReadout} r the readout @param {Player} player */
 function counted(r, player) {
   const { moment } = player;
   return `${marked(r, moment).length} of ${sizeOf(moment.recipe, r.cloud)}`;
 }
 
 /**
- * The element of a table of fixed words and numbers. A row with an `about` gets an explanation that opens on
- * a click. @param {{title: string, columns: string[], rows: string[][], abouts: string[]}} table
+ * Create the element of a table of fixed words and numbers, which do not depend on the player's state. A row
+ * with an `about` gets an explanation that opens on a click. @param {{title: string, columns: string[], rows:
+ * string[][], abouts: string[]}} table
  */
 function facts({ title, columns, rows, abouts }) {
   const name = (/** @type {string} */ head, /** @type {string | undefined} */ about) =>
@@ -319,8 +323,8 @@ function facts({ title, columns, rows, abouts }) {
 /** The points of a cloud at its last stage. @param {Player} player @param {string} cloud */
 const ended = (player, cloud) => /** @type {Float64Array} */ (player.stages[cloud].at(-1));
 
-/** The head of the followed point's table: a name for each column. The column "components" becomes one column
- * for each coordinate. @param {Recipe} recipe @param {Stages} stages */
+/** Create the head of the followed point's table: a name for each column. The column "components" becomes one
+ * column for each coordinate. @param {Recipe} recipe @param {Stages} stages */
 function heads(recipe, stages) {
   const { cloud, columns } = /** @type {NonNullable<typeof recipe.table>} */ (recipe.table);
   const d = Math.max(...stages[cloud].map((stage) => stage.length)) / sizeOf(recipe, cloud);

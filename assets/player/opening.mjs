@@ -1,15 +1,15 @@
 // @ts-check
-/** The opening of a scene: on a reader's first visit the scene plays once by itself, unless the link asks for
- * a state. */
+/** Start the opening of a scene: on a reader's first visit the scene plays once by itself, unless the link
+ * asks for a state. */
 
 import { prefersReducedMotion } from "../browser.mjs";
 /** @import { Player } from "./player.mjs" */
 
 const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
-const PRESSING_KEYS = ["Enter", " "]; // of a focused button
+const PRESSING_KEYS = ["Enter", " "]; // keys that press the focused button
 
-/** Whether an event begins a press of the play button. Such a press pauses the scene by itself.
- * @param {Event} event */
+/** Whether an event begins a press of the play button, which pauses the scene by itself. @param {Event} event
+ */
 function pressesPlay(event) {
   if (!(event.target instanceof Element && event.target.closest(".play"))) return false;
   return event instanceof KeyboardEvent ? PRESSING_KEYS.includes(event.key) : event.type !== "wheel";

@@ -1,30 +1,31 @@
 // @ts-check
-/** The overviews of a recipe: a few lines beside the figure, and a table with a row for each value of a
+/** Show the overviews of a recipe: a few lines beside the figure, and a table with a row for each value of a
  * choice, such as for each norm of a model. */
 
 import { h, saveData, scrolling, tableRow } from "../dom.mjs";
 /** @import { Overview } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
-/** Show the lines of overviews in their part of the page. @param {HTMLElement | null} part
- * @param {Overview[]} overviews */
+/** Show the lines of overviews in their part of the page, each as a paragraph; does nothing if there is no
+ * part. @param {HTMLElement | null} part @param {Overview[]} overviews */
 export function lines(part, overviews) {
   part?.replaceChildren(...overviews.flatMap((each) => each.lines).map((line) => h("p", {}, line)));
 }
 
-/** The number with which a table cell begins; Infinity if it begins with none. @param {string} cell */
+/** The number with which the text of a table cell begins; Infinity if it does not begin with a number.
+ * @param {string} cell */
 const valueOf = (cell) => {
   const value = parseFloat(cell.replaceAll(",", "").replace("−", "-"));
   return Number.isNaN(value) ? Infinity : value;
 };
 
-/** The present tables of each player. A table is kept, in the order into which the reader has sorted it, as
+/** For each player, its present tables. A table is kept, in the order into which the reader has sorted it, as
  * long as its overview does not change. @type {WeakMap<object, {key: string, element: HTMLElement, show: ()
  * => void}[]>} */
 const known = new WeakMap();
 
-/** The elements with the tables of a player's overviews. @param {Overview[]} overviews @param {Player} player
- */
+/** The elements with the tables of a player's overviews, updated to the player's state.
+ * @param {Overview[]} overviews @param {Player} player */
 export function tables(overviews, player) {
   const found = overviews.map((overview, i) => {
     const key = JSON.stringify(overview);
@@ -65,11 +66,11 @@ function made(overview, player) {
   return { element, show };
 }
 
-/** A `table` in which a click on a column's head sorts the rows; a function `show` that updates it to the
- * player's state; and a function `text` that returns its cells as text, separated by tabs and line ends. If
- * the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to the
- * row's number: 1 for the first row of the overview, before sorting. @param {Overview} overview @param
- * {Player} player */
+/** Create a `table` in which a click on a column's head sorts the rows; a function `show` that updates it to
+ * the player's state; and a function `text` that returns its cells as text, separated by tabs and line ends.
+ * If the overview belongs to a choice, a click on a row, or Enter on its first cell, sets the choice to the
+ * row's number: 1 for the first row of the overview, before sorting. @param {Overview} overview
+ * @param {Player} player */
 function sortable({ columns, rows, abouts, choice }, player) {
   const all = rows.map((cells, k) => ({ cells, value: k + 1 }));
   const body = h("tbody");

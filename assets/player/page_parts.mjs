@@ -1,7 +1,7 @@
 // @ts-check
-/** The parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are rebuilt for
- * each new recipe, except for the tour, and for the panels if they can show the views of the new recipe (see
- * `fit` in mount.mjs). */
+/** Build the parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are
+ * rebuilt for each new recipe, except for the tour, and for the panels if they can show the views of the new
+ * recipe (see `fit` in mount.mjs). */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";
@@ -39,9 +39,9 @@ export class PageParts {
       addEventListener(type, () => pair(player, type === "scroll"), { passive: true, signal: player.life });
   }
 
-  /** Make the recipe in `answer` the player's present recipe; nothing is drawn until `build`. Does nothing if
-   * `answer` has no recipe. @param {Answer} answer @param {Parameters<State["take"]>[2]} link the state to
-   * adopt, as in `State.take` */
+  /** Make the recipe in the server's answer the player's present recipe; nothing is drawn until `build`. Does
+   * nothing if `answer` has no recipe. @param {Answer} answer @param {Parameters<State["take"]>[2]} link the
+   * state to adopt, as in `State.take` */
   take({ choices, recipe }, link) {
     if (!recipe) return;
     this.#frames.living = this.ready = false;
@@ -77,7 +77,7 @@ export class PageParts {
       },
     });
     if (player.closed) return;
-    // what had the focus is gone, and nothing else has it
+    // the element that had the focus is gone, and no other element has the focus
     if (focused && !focused.isConnected && document.activeElement === document.body)
       this.panels[0]?.gd.focus({ preventScroll: true });
     frames.shows.push(...pictured(player), ...headline(player), handles(player));

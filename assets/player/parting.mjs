@@ -21,9 +21,9 @@ export class Parting {
     this.#leg = null;
   }
 
-  /** Advance the lag by `ms` milliseconds. It is constant while the scene plays. Afterwards it shrinks to 0,
-   * or ends at once if another move begins. @param {Leg | null} leg the present move between stages; null if
-   * there is none @param {boolean} run whether the scene plays @param {number} ms */
+  /** Advance the lag by `ms` milliseconds. The lag is constant while the scene plays. Afterwards it shrinks
+   * to 0, or ends at once if another move begins. @param {Leg | null} leg the present move between stages;
+   * null if there is none @param {boolean} run whether the scene plays @param {number} ms */
   advance(leg, run, ms) {
     if (leg && run) {
       this.#leg = { ...leg };

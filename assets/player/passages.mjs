@@ -6,14 +6,14 @@
 import { h, plainLabel } from "../dom.mjs";
 /** @import { Player } from "./player.mjs" */
 
-/** The stage that counts as shown at a position between stages: the next whole stage. Up to 0.02 after a
- * stage it is still that stage. @param {number} progress the position, in stages */
+/** The index of the stage that counts as shown at a position between stages: the next stage. Up to 0.02 after
+ * a stage it is still that stage. @param {number} progress the position, in stages */
 export const stageShownAt = (progress) => Math.ceil(progress - 0.02);
 
-/** The indices of the stages that a paragraph is about. `words` has names or indices of stages, separated by
- * " | "; a name without its final number means all stages of that name ("Linear" means "Linear 1", "Linear 2"
- * …). Words that name no stage are ignored. @param {string} words @param {string[]} stages the names of all
- * stages */
+/** Parse the list of stages that a paragraph is about, and return their indices. `words` has names or indices
+ * of stages, separated by " | "; a name without its final number means all stages of that name ("Linear"
+ * means "Linear 1", "Linear 2" …). Words that name no stage are ignored. @param {string} words
+ * @param {string[]} stages the names of all stages */
 export function stagesNamed(words, stages) {
   const asked = words.split(" | ");
   /** The words that name stage k: its name, its name without a final number, and its index.
@@ -22,8 +22,8 @@ export function stagesNamed(words, stages) {
   return stages.flatMap((name, k) => (namesOf(name, k).some((each) => asked.includes(each)) ? [k] : []));
 }
 
-/** The first of `stages` after the stage `now`; if there is none, the first of all, as in a loop.
- * @param {number[]} stages in ascending order @param {number} now */
+/** The first of the given stages that comes after the stage `now`; if there is none, the first of them, as in
+ * a loop. All are indices. @param {number[]} stages in ascending order @param {number} now */
 export const after = (stages, now) => stages.find((k) => k > now) ?? stages[0];
 
 /** The label of a passage's button, which says what a click does: "Stage 1: centre", or for several stages

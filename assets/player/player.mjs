@@ -4,10 +4,10 @@
  * change the state (state.mjs) and request a frame. recipe_changes.mjs loads recipes, camera.mjs moves the
  * camera, frame_loop.mjs draws frames, and growth.mjs shows the recipes of a running training.
  *
- * It fills those parts that its element contains (mount.mjs): .views, .choices, .parameters, .more,
+ * The player fills the parts that its element contains (mount.mjs): .views, .choices, .parameters, .more,
  * .scrubber, .numbers, .formula, .explained, .text, .notice. If the element has a `data-query`, the state is
- * read from there, and the page's address is neither read nor written; `data-controls` names
- * the controls to show.
+ * read from there, and the page's address is neither read nor written; `data-controls` names the controls to
+ * show.
  */
 
 import { plotly } from "../painter/views.mjs";
@@ -44,7 +44,8 @@ export class Player {
   #parts;
   #life = new AbortController();
   #scheme = new MutationObserver(() => this.recolor());
-  /** Whether the pointer is down on a figure, formula or slider: then no figure settles. */
+  /** Whether the pointer is down on a figure, formula or slider. Then no figure settles (see frame_loop.mjs).
+   */
   pointerDown = false;
 
   /** @param {HTMLElement} root @param {Commands} commands */
@@ -150,7 +151,7 @@ export class Player {
   get closed() {
     return this.life.aborted;
   }
-  /** The pending request of a frame; 0 if there is none. */
+  /** The id of the requested animation frame; 0 if none is requested. */
   get scheduled() {
     return this.#frames.request;
   }
@@ -164,7 +165,8 @@ export class Player {
     return "query" in this.root.dataset;
   }
 
-  /** The state that a link contains. */
+  /** The state as a link contains it: choices, parameters, progress, camera and so on (`State` in link.mjs).
+   */
   get state() {
     return this.#state.link;
   }
@@ -175,8 +177,8 @@ export class Player {
     return this.#state.query;
   }
 
-  /** The part of the page with this class, or null. Does not search deeper elements, such as Plotly's.
-   * @param {string} name */
+  /** The part of the page (an element) with this class, or null. Does not search deeper elements, such as
+   * Plotly's. @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
       this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)
@@ -231,7 +233,8 @@ export class Player {
     return this.#named?.includes(name) ?? true;
   }
 
-  /** Whether some controls may be folded away at first: false if link or page name the controls to show. */
+  /** Whether some controls may be folded away at first: false if the link or the page names the controls to
+   * show. */
   get folds() {
     return !this.#named;
   }
@@ -269,8 +272,8 @@ export class Player {
     this.#schedule();
   }
 
-  /** Remember the value of a parameter, or "progress", and whether it counts as set by the reader.
-   * @param {string} name @returns {Restore} */
+  /** Return a function that restores the present value of a parameter, or of the progress (name "progress"),
+   * and whether the value counts as set by the reader. @param {string} name @returns {Restore} */
   remember(name) {
     const isTouched = this.#state.touched(name);
     const value = name === "progress" ? this.progress : this.params[name];
@@ -286,7 +289,7 @@ export class Player {
     this.#schedule();
   }
 
-  /** Play the scene for the first time, unless the reader has already set something. */
+  /** Start the opening: play the scene by itself. Does nothing if the reader has already set something. */
   begin() {
     this.#state.open();
     this.#schedule();
@@ -303,13 +306,14 @@ export class Player {
     this.#schedule();
   }
 
-  /** Run the clock from one value to another. @param {number} from @param {number} to */
+  /** Run the clock, the parameter that can play by itself, from one value to another. @param {number} from
+   * @param {number} to */
   runThrough(from, to) {
     this.#state.replay(from, to);
     this.#schedule();
   }
 
-  /** Stop the clock. */
+  /** Stop the clock, if it runs. */
   stop() {
     this.#state.stop();
   }
@@ -325,7 +329,8 @@ export class Player {
     this.#schedule();
   }
 
-  /** Move to the next stage, or for a negative number to the previous one. @param {number} by */
+  /** Move to the next stage, or for a negative number to the previous one. @param {number} by positive or
+   * negative; its size does not matter */
   step(by) {
     this.goTo(this.#state.adjacentStage(by));
   }
@@ -348,7 +353,7 @@ export class Player {
   }
 
   /** Set choices: load their recipe and show it. @param {Record<string, string>} changed the new values, by
-   * name @returns a promise of whether the scene then has these choices */
+   * name @returns a promise that resolves to whether the scene then has these choices */
   choose(changed) {
     return this.#changes.choose(changed);
   }
@@ -360,7 +365,7 @@ export class Player {
     return this.#changes.visit(stop, linked);
   }
 
-  /** Give up a stop of the tour for which no answer comes. */
+  /** Cancel the loading of a stop of the tour, if the server has not answered yet. */
   giveUpStop() {
     this.#changes.giveUpStop();
   }
@@ -388,14 +393,16 @@ export class Player {
   }
 
   /** Move the camera smoothly, on an arc around the origin, or let it jump for readers who prefer reduced
-   * motion. @param {import("./link.mjs").State["camera"]} camera null: the scene's default camera */
+   * motion. @param {import("./link.mjs").State["camera"]} camera the camera at the end; null for the scene's
+   * initial camera */
   fly(camera) {
     this.#camera.fly(camera);
     this.#schedule();
   }
 
-  /** Show a message until the next one. @param {string} words "" hides the present message @param {"alert" |
-   * "status"} [role] "status": screen readers do not interrupt what they say */
+  /** Show a message to the reader until the next one. @param {string} words the message; "" hides the present
+   * one @param {"alert" | "status"} [role] "alert": screen readers say it at once; "status": after their
+   * present sentence */
   notice(words, role = "alert") {
     const part = this.part("notice");
     if (part) {
@@ -429,7 +436,7 @@ export class Player {
     this.#parts.closePanels();
   }
 
-  /** Call a function after each frame from now on. @param {() => void} listener */
+  /** Register a function to call after each frame, from now on. @param {() => void} listener */
   whenShown(listener) {
     this.#frames.listeners.push(listener);
   }

@@ -1,6 +1,6 @@
 // @ts-check
 /** Poll a server: often while there is news, less and less often while there is none, and with exponential
- * backoff while requests fail. The caller gives the question, and handles the answers. */
+ * backoff while requests fail. The caller supplies the body of each request, and handles the answers. */
 
 // Pauses between two requests, in milliseconds: the pause after news, the longest pause, and the factor by
 // which the pause grows with each answer without news. Then the same three constants for failed requests.
@@ -12,11 +12,11 @@ const MAX_RETRY_MS = 8000;
 const RETRY_GROWTH = 2;
 const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a request counts as failed
 
-/** The milliseconds until the next request. `lost` is the number of failed requests in a row, and `empty` the
- * number of all requests since the last news, failed ones included. `after` is the server's Retry-After in
- * seconds. After a failure a random factor spreads out the requests of pages that have lost the server at the
- * same time. @param {{empty: number, lost: number, after: number}} since @param {number} [chance] a random
- * number from 0 to 1 */
+/** Compute the pause until the next request, in milliseconds. `lost` is the number of failed requests in a
+ * row, and `empty` the number of all requests since the last news, failed ones included. `after` is the
+ * server's Retry-After in seconds, the shortest pause after a failure. After a failure a random factor
+ * spreads out the requests of pages that have lost the server at the same time. @param {{empty: number, lost:
+ * number, after: number}} since @param {number} [chance] a random number from 0 to 1 */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
   return Math.max(
@@ -25,10 +25,11 @@ export function pause({ empty, lost, after }, chance = Math.random()) {
   );
 }
 
-/** Poll until `heard` returns false or the signal aborts. Each answer is handled once. `question` is called
- * anew for each request, also after a failure. @param {string} url @param {() => object} question @param
- * {(answer: any) => boolean} heard handles an answer, null if there is no news; returns whether to go on
- * @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life */
+/** Poll until `heard` returns false or the signal aborts. Each answer is handled once. @param {string} url
+ * @param {() => object} question returns the body of a request; called for each request, also after a failure
+ * @param {(answer: any) => boolean} heard handles an answer, null if there is no news; returns whether to go
+ * on @param {{signal: AbortSignal, sleep: (ms: number) => Promise<void>}} life signal: ends the polling;
+ * sleep: waits between requests */
 export async function poll(url, question, heard, { signal, sleep }) {
   const since = { empty: 0, lost: 0, after: 0 };
   while (!signal.aborted) {
@@ -53,9 +54,9 @@ function goesOn(heard, answer) {
   }
 }
 
-/** Send one request. `answer` is null if there is no news, and undefined if the request failed; `after` is
- * the server's Retry-After in seconds, 0 if it has none. @param {string} url @param {object} body
- * @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
+/** Send one POST request with a JSON body. `answer` is null if there is no news, and undefined if the request
+ * failed; `after` is the server's Retry-After in seconds, 0 if it has none. @param {string} url
+ * @param {object} body @param {AbortSignal} signal @returns {Promise<{answer: any, after: number}>} */
 async function ask(url, body, signal) {
   try {
     const reply = await fetch(url, {

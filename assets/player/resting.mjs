@@ -1,5 +1,5 @@
 // @ts-check
-/** The state that links contain while the figure moves: that in which it will come to rest. */
+/** Compute the state that links contain while the figure moves: the state in which it will come to rest. */
 
 /** @import { Player } from "./player.mjs" */
 

@@ -6,7 +6,7 @@ import { collage } from "../painter/views.mjs";
 import { color } from "./mount.mjs";
 /** @import { Player } from "./player.mjs" */
 
-const PAPER_WIDTH = 660; // CSS pixels of the printed page's text width
+const PAPER_WIDTH = 660; // width of the text on a printed page, in CSS pixels
 
 /** Prepare the views for printing (`on`), or undo this after printing. The printed views look as on the
  * screen, but are scaled down if they are wider than the paper. @param {Player} player @param {boolean} on */

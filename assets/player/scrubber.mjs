@@ -1,6 +1,7 @@
 // @ts-check
-/** The scrubber below a figure: a slider for the progress through the stages, a second slider for the clock
- * (a parameter that plays by itself, such as the training step) if the recipe has one, and the buttons. */
+/** Create the scrubber below a figure: a slider for the progress through the stages, a second slider for the
+ * clock (a parameter that plays by itself, such as the training step) if the recipe has one, and the buttons.
+ */
 
 import { clockOf, marksOf, unpack } from "../engine/engine.mjs";
 import { h, plainLabel, whole } from "../dom.mjs";
@@ -13,8 +14,8 @@ const STAGES_CAPTION = "stages"; // the caption of the stages' slider, if there 
 // the forms of the stages' labels, as CSS classes, from the longest to the shortest: numbers and names; the
 // same, but no number before a name that contains one; only numbers, except the name of the present stage
 const LABEL_FORMS = ["", "brief", "tight"];
-const MIN_LABEL_GAP_PX = 6; // between neighbouring labels
-const MIN_BUTTON_DISTANCE = 0.07; // between neighbouring replay buttons, as a share of the clock's range
+const MIN_LABEL_GAP_PX = 6; // smallest gap between neighbouring labels
+const MIN_BUTTON_DISTANCE = 0.07; // of neighbouring replay buttons, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** SVG paths of the icons, 24 units wide. @type {Record<string, string>} */
@@ -33,12 +34,12 @@ const ICONS = {
   more: '<path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="4"/>',
   full: '<path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5"/>',
 };
-/** The SVG of an icon. @param {string} name */
+/** The SVG text of an icon. `name` is a key of ICONS. @param {string} name */
 const icon = (name) => `<svg viewBox="0 0 24 24" aria-hidden="true">${ICONS[name]}</svg>`;
 
-/** Fill an element with the scrubber of a recipe. @param {HTMLElement} part @param {Recipe} recipe
- * @param {Player} player @returns {() => void} a function to call in each frame: it moves the sliders and
- * updates the buttons to the player's state */
+/** Fill an element with the scrubber of a recipe. @param {HTMLElement} part the element
+ * @param {Recipe} recipe @param {Player} player @returns {() => void} a function to call in each frame: it
+ * moves the sliders and updates the buttons to the player's state */
 export function scrubber(part, recipe, player) {
   const parameter = clockOf(recipe);
   const clock = parameter ? clockSlider(parameter, player) : null;
@@ -63,8 +64,8 @@ export function scrubber(part, recipe, player) {
   };
 }
 
-/** The slider for the progress, with a button for each stage below it, and a function `show` that updates
- * both to the player's state. @param {Recipe} recipe @param {Player} player */
+/** Create the slider for the progress, with a button for each stage below it, and a function `show` that
+ * updates both to the player's state. @param {Recipe} recipe @param {Player} player */
 function stageSlider(recipe, player) {
   const names = recipe.stages.map(plainLabel);
   const last = names.length - 1;
@@ -118,7 +119,8 @@ function textBox(label) {
   return range.getBoundingClientRect();
 }
 
-/** Whether two texts overlap or nearly touch. @param {DOMRect} a @param {DOMRect} b */
+/** Whether two texts overlap horizontally, or are nearer than MIN_LABEL_GAP_PX. @param {DOMRect} a
+ * @param {DOMRect} b */
 const meet = (a, b) => a.left < b.right + MIN_LABEL_GAP_PX && b.left < a.right + MIN_LABEL_GAP_PX;
 
 /** Give the labels of the stages the longest of LABEL_FORMS in which no neighbours overlap or nearly touch;
@@ -144,8 +146,8 @@ function hideCovered(labels, stops) {
   });
 }
 
-/** The slider itself: dragging it moves between stages, and arrow keys go to the previous or next stage.
- * @param {number} last the number of the last stage @param {Player} player */
+/** Create the slider for the progress: dragging it moves between stages, and arrow keys go to the previous or
+ * next stage. @param {number} last the number of the last stage @param {Player} player */
 function progressRange(last, player) {
   const range = h("input", {
     type: "range",
@@ -155,7 +157,7 @@ function progressRange(last, player) {
     step: 0.001,
     "aria-label": "Progress through the stages",
   });
-  restoreAfterScroll(range, () => player.remember("progress")); // before the press counts as setting it
+  restoreAfterScroll(range, () => player.remember("progress")); // first: the next listeners mark it as set
   // a press pauses even where it does not move the slider
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.pause());
   range.addEventListener("input", () => player.seek(range.valueAsNumber));
@@ -170,9 +172,9 @@ function progressRange(last, player) {
   return range;
 }
 
-/** A button of the toolbar. @param {string} name the name of an icon, or a character @param {string} label
- * @param {() => void} onclick @param {string} [className] "rare": hidden in a narrow toolbar until “more” is
- * pressed */
+/** Create a button of the toolbar. @param {string} name the name of an icon, or a character
+ * @param {string} label @param {() => void} onclick @param {string} [className] "rare": hidden in a narrow
+ * toolbar until “more” is pressed */
 const tool = (name, label, onclick, className = "") =>
   h("button", {
     type: "button",
@@ -183,7 +185,7 @@ const tool = (name, label, onclick, className = "") =>
     innerHTML: ICONS[name] ? icon(name) : name,
   });
 
-/** The drop-down list of speeds at which the figure can play. @param {Player} player */
+/** Create the drop-down list of speeds at which the figure can play. @param {Player} player */
 function speedMenu(player) {
   const menu = h(
     "select",
@@ -199,8 +201,8 @@ function speedMenu(player) {
   return menu;
 }
 
-/** The buttons below the sliders; and a function that updates them to the player's state. @param {Player}
- * player */
+/** Create the `element` with the buttons below the sliders, and a function `show` that updates them to the
+ * player's state. @param {Player} player */
 function toolbar(player) {
   const play = tool("play", "Play (space)", () => player.toggle(), "play");
   const toggleLoop = () => {
@@ -246,8 +248,8 @@ function toolbar(player) {
   return { element, show };
 }
 
-/** Buttons at the clock's slider that replay parts of the clock's range, for the keyboard: one for each part
- * that a click on a mark with a `Replay` plays. @param {Recipe} recipe @param {Player} player */
+/** Create buttons at the clock's slider that replay parts of the clock's range, for the keyboard: one for
+ * each part that a click on a mark with a `Replay` plays. @param {Recipe} recipe @param {Player} player */
 function replays(recipe, player) {
   const { min, max } = /** @type {Parameter} */ (clockOf(recipe));
   const buttons = /** @type {HTMLElement[]} */ ([]);
@@ -295,8 +297,9 @@ export function spread(places) {
   return moved;
 }
 
-/** The slider of the clock, with its play button and replay buttons: the `element`, and a function `show`
- * that updates it to the player's state. @param {Parameter} p the clock's parameter @param {Player} player */
+/** Create the slider of the clock, with its play button and replay buttons: the `element`, and a function
+ * `show` that updates it to the player's state. @param {Parameter} p the clock's parameter
+ * @param {Player} player */
 function clockSlider(p, player) {
   const id = `parameter-${p.name}`;
   const range = h("input", {
@@ -308,7 +311,7 @@ function clockSlider(p, player) {
     step: p.step,
     ...(p.about && { "aria-description": p.about }),
   });
-  restoreAfterScroll(range, () => player.remember(p.name)); // before the press counts as setting it
+  restoreAfterScroll(range, () => player.remember(p.name)); // first: the next listeners mark it as set
   for (const taken of ["pointerdown", "input"]) range.addEventListener(taken, () => player.stop());
   range.addEventListener("input", () => player.set(p.name, range.valueAsNumber));
   const label = `Run through the ${p.label} (T)`;

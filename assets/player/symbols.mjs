@@ -1,6 +1,6 @@
 // @ts-check
-/** Draggable letters in the figure's formula. Dragging a letter left or right changes the parameters that it
- * stands for, like their sliders beside the figure. */
+/** Make letters in the figure's formula draggable. Dragging a letter left or right changes the parameters
+ * that it stands for, like their sliders beside the figure. */
 
 import { h, readable } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";
@@ -23,9 +23,9 @@ const KEYS = /** @type {Record<string, number>} */ ({
   End: Infinity,
 });
 
-/** The value of a parameter after a move along its slider, rounded to the slider's steps and limited to its
- * range. @param {Parameter} p @param {number} value @param {number} by how far to move, in units of the
- * slider (for a logarithmic slider, not those of the value) */
+/** The value that a parameter has after a move along its slider from `value`, rounded to the slider's steps
+ * and limited to its range. @param {Parameter} p the parameter @param {number} value @param {number} by how
+ * far to move, in units of the slider (for a logarithmic slider, not those of the value) */
 const moved = (p, value, by) => fromTrack(p, fitting(toTrack(p, value) + by, track(p)));
 
 /** Make the letters of the formula that are symbols of parameters draggable. @param {HTMLElement} formula
@@ -49,9 +49,8 @@ export function symbols(formula, parameters, player) {
 }
 
 /** The letter nearest to a touch at (x, y) in the window; undefined if none is near enough
- * (FINGER_RADIUS_PX). It is needed because on touch screens letters are too small to be hit, so that the
- * formula itself receives the events (style.css). @template {Element} E @param {E[]} letters @param {number}
- * x @param {number} y */
+ * (FINGER_RADIUS_PX). On touch screens letters are too small to be hit, so the formula itself receives the
+ * events (style.css). @template {Element} E @param {E[]} letters @param {number} x @param {number} y */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {
@@ -123,8 +122,8 @@ function handle(letters, parameters, bubble, player) {
   return show;
 }
 
-/** Functions that show the bubble with a text below an element (say), change the text while it is shown there
- * (fill), and hide it (hush). @param {HTMLElement} bubble */
+/** Create three functions for a bubble with a text: `say` shows it below an element, `fill` changes the text
+ * while it is shown there, and `hush` hides it. @param {HTMLElement} bubble */
 function bubbleOf(bubble) {
   let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
   const say = (/** @type {Element} */ element, /** @type {string} */ text) => {
@@ -143,10 +142,10 @@ function bubbleOf(bubble) {
   return { fill, say, hush };
 }
 
-/** An invisible slider for the keyboard. @param {string} id keeps the focus when the formula is rebuilt
- * @param {string} names the labels of the parameters that it changes @param {Parameter} parameter the
- * parameter whose range the slider has @param {(by: number) => void} move called with the number of steps by
- * which a key moves the slider @returns {HTMLElement} */
+/** Create an invisible slider for the keyboard and for screen readers. @param {string} id keeps the focus
+ * when the formula is rebuilt @param {string} names the labels of the parameters that it changes
+ * @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
+ * called with the number of steps by which a key moves the slider @returns {HTMLElement} */
 function keyboardSlider(id, names, parameter, move) {
   const { min, max } = track(parameter);
   return h("span", {
@@ -168,8 +167,9 @@ function keyboardSlider(id, names, parameter, move) {
 }
 
 /** Call functions while the pointer drags an element. @param {Element} element @param {() => void} begin
- * @param {(pixels: number) => void} move called with the distance to the right since the beginning
- * @param {(scrolls: boolean) => void} end called with whether the drag has become a scroll of the page */
+ * called when a drag begins @param {(pixels: number) => void} move called with the distance to the right
+ * since then, in pixels @param {(scrolls: boolean) => void} end called with whether the drag has become a
+ * scroll of the page */
 function dragged(element, begin, move, end) {
   /** @type {number | null} */ let start = null; // where the drag began, in pixels; null: no drag
   let aside = 0; // how far it has gone to the left or right

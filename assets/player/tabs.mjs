@@ -1,10 +1,11 @@
 // @ts-check
-/** Tabs for narrow or low windows. In these the first view is always visible. Of the other views and the part
+/** Tabs for narrow or low windows. There the first view is always visible. Of the other views and the part
  * for numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
  * selected. Wide pages show all views and the numbers, and no tabs.
  *
  * On a telephone the selected view is below the first one, which stays at the top as the page scrolls. When
- * the reader has scrolled past the selected view, as to reach a slider, it stands beside the first one. */
+ * the reader has scrolled past the selected view, as to reach a slider, that view stands beside the first
+ * one. */
 
 import { h } from "../dom.mjs";
 /** @import { View } from "../engine/engine.mjs" */
@@ -16,8 +17,9 @@ const NUMBERS_TAB = "numbers";
  * @param {{title: string, name: string}} view */
 const called = ({ title, name }) => title || name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The panels that tabs can show, with the words of each tab: all views but the first, then the part for
- * numbers, if the page has it. Empty if there is only one view. @param {Player} player */
+/** The elements that tabs can show (`panel`), with the label of each tab (`words`): all views but the first,
+ * then the part for numbers, if the page has it. Returns [] if there is only one view. @param {Player} player
+ */
 function panels(player) {
   const figures = [...player.need("views").querySelectorAll(":scope > .view")];
   const all = player.recipe.views.slice(1).map((view, i) => ({ words: called(view), panel: figures[i + 1] }));
@@ -30,8 +32,8 @@ function panels(player) {
   return all;
 }
 
-/** The element with the tabs of a player. Initially the first tab is selected. The element is hidden if there
- * are fewer than two tabs. @param {Player} player @returns {HTMLElement} */
+/** Create the element with the tabs of a player. Initially the first tab is selected. The element is hidden
+ * if there are fewer than two tabs. @param {Player} player @returns {HTMLElement} */
 export function tabs(player) {
   const { root } = player;
   const all = panels(player);

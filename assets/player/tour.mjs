@@ -1,17 +1,18 @@
 // @ts-check
 /**
- * The guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets choices,
- * parameters, progress and camera, and has a text that asks the reader to look at one thing. Some stops first
- * ask the reader for a prediction; until the reader answers or skips the question, the figure does not show
- * the state of this stop. Meanwhile it shows the state of the stop before; if this stop is the first of its
- * tour, or if the reader came from the stop before, the figure stays as it is.
+ * Show the guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets
+ * choices, parameters, progress and camera, and has a text that asks the reader to look at one thing. Some
+ * stops first ask the reader for a prediction; until the reader answers or skips the question, the figure
+ * does not show the state of this stop. Meanwhile it shows the state of the stop before; if this stop is the
+ * first of its tour, or if the reader came from the stop before, the figure stays as it is.
  *
  * Each stop has an entry in the browser's history (address.mjs), so that Back leads from stop to stop, and
  * before the first one closes the tour. Once the reader has closed the tour, Back skips its stops: it leads
  * to the state from which the tour was opened.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
- *   right: number}} Stop
+ *   right: number}} Stop a stop of the tour. state: names and values of a link's query; html: the stop's
+ *   text; question: "" if the stop asks none; right: the index of the right answer
  */
 
 import { h } from "../dom.mjs";
@@ -19,8 +20,8 @@ import { arrive, noteStop, writeStop } from "./address.mjs";
 import { question, verdict } from "./guess.mjs";
 /** @import { Player } from "./player.mjs" */
 
-/** The elements that end the last stop: a sentence that leads to the next scene, and a link to that scene's
- * tour. Empty if there is no next scene. @param {HTMLElement} part the text of the scene */
+/** Create the elements at the end of the last stop: a sentence that leads to the next scene, and a link to
+ * that scene's tour. Returns [] if there is no next scene. @param {HTMLElement} part the text of the scene */
 function onwards(part) {
   const bridge = part.querySelector(".onwards .bridge");
   const next = /** @type {HTMLAnchorElement | null} */ (part.querySelector(".onwards a.next[data-to]"));
@@ -144,9 +145,10 @@ export class Tour {
     if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
   }
 
-  /** Show what belongs to the entry of the browser's history to which the reader has gone back or forward.
-   * @returns {boolean} whether that is another stop, which is then shown, or skipped if the reader has closed
-   * the tour; otherwise the caller must show the state that the page's link names */
+  /** Show the stop of the browser's history entry to which the reader has gone back or forward, or close the
+   * tour if the entry has none. If the reader has closed the tour and goes back, its stops are skipped.
+   * @returns {boolean} whether a stop is shown or skipped; if not, the caller must show the state that the
+   * page's link names */
   restore() {
     const { stop, depth, back } = arrive();
     if (stop === this.#current) return false;
@@ -165,8 +167,8 @@ export class Tour {
     this.#show(k, linked);
   }
 
-  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k
-   * @param {boolean} [linked] as in `visit` */
+  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k the
+   * index of the stop @param {boolean} [linked] as in `visit` */
   #show(k, linked = false) {
     const before = this.#current;
     const stop = this.#stops[k];
@@ -229,7 +231,7 @@ export class Tour {
 
   /**
    * Answer the question of the present stop, if one is asked. @param {number} guess the index of the answer
-   * @returns {boolean} whether a question with such an answer was open
+   * @returns {boolean} whether a question was open that has an answer with this index
    */
   answer(guess) {
     const open = this.asking && guess < this.#stops[this.#current].answers.length;
@@ -251,7 +253,7 @@ export class Tour {
     if (this.#current > 0) this.visit(this.#current - 1);
   }
 
-  /** Close the tour as the reader asks. */
+  /** Close the tour at the reader's request: with a new entry in the browser's history. */
   #leave() {
     this.#player.giveUpStop();
     writeStop(this.#player, -1);
@@ -268,15 +270,16 @@ export class Tour {
   }
 }
 
-/** A button of the card. @param {string} label @param {() => void} onclick @param {string} [className] */
+/** Create a button of the tour's card. @param {string} label @param {() => void} onclick
+ * @param {string} [className] */
 const button = (label, onclick, className = "") => h("button", { type: "button", className, onclick }, label);
 
 /** Whether a click on a link opens a new tab or window, because the reader holds Ctrl, Meta or Shift.
  * @param {MouseEvent} event */
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
-/** Let a click on a link call `act` instead of following the link, unless the click opens another tab or
- * window. @param {HTMLAnchorElement} a @param {() => void} act */
+/** Let a click on a link call the function `act` instead of following the link, unless the click opens
+ * another tab or window. @param {HTMLAnchorElement} a @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {
     if (opensElsewhere(event)) return;

@@ -1,6 +1,6 @@
 // @ts-check
-/** The training panel of a scene's page: the browser's half of components/pages/panel.py, and the buttons for
- * the files of a run (a stored training). While a training runs, the figure shows its film so far (the
+/** Run the training panel of a scene's page: the browser's half of components/pages/panel.py, and the buttons
+ * for the files of a run (a stored training). While a training runs, the figure shows its film so far (the
  * network's weights at all checkpoints until now). For this the server's worker sends the recipe again and
  * again, without the parts that it has sent before. */
 
@@ -32,10 +32,10 @@ const player = () => shared.normscape.players[0];
  * AbortController} | null}
  */
 let followed = null;
-/** The panel's state ("idle" or "running"), the progress bar in percent, and the message. @typedef {[string,
- * number, string]} News */
+/** News for the training panel: its state ("idle" or "running"), the value of its progress bar in percent,
+ * and its message. @typedef {[string, number, string]} News */
 /** @type {News} */ let lastNews = ["idle", 0, ""];
-// what the panel shows: the most recent news, or a message about a missing answer
+// the news that the panel shows: the most recent ones, or a message about a missing answer
 let shownNews = lastNews;
 let silence = 0; // a timer
 let orders = 0; // the number of trainings that were ordered
@@ -75,9 +75,9 @@ async function train() {
   else showNews((lastNews = ["idle", 0, answer?.refused ?? words]));
 }
 
-/** Start to poll the server for the news of the training with this ticket; stop polling another training's.
- * @param {string} ticket @param {Player} shown the player that shows it @param {Record<string, string>}
- * choices those that were sent with the order */
+/** Start to poll the server for news of the training with this ticket; stop polling for another training.
+ * @param {string} ticket @param {Player} shown the player that shows it
+ * @param {Record<string, string>} choices those that were sent with the order */
 function begin(ticket, shown, choices) {
   forget();
   const life = new AbortController();
@@ -107,7 +107,8 @@ function begin(ticket, shown, choices) {
   showNews((lastNews = ["running", 0, "Starting …"]));
 }
 
-/** Stop polling for news of the training, and intercepting the player's choices; tell the server nothing. */
+/** Stop polling for news of the training, and stop intercepting the player's choices. The server is not told.
+ */
 function forget() {
   clearTimeout(silence);
   followed?.life.abort();
@@ -115,17 +116,19 @@ function forget() {
   followed = null;
 }
 
-/** Tell the server that the page is being left, whereupon the server ends the training. */
+/** Tell the server that the page is being left, so that the server ends the training; does nothing if no
+ * training is polled. */
 function close() {
   if (followed) navigator.sendBeacon(`${pollUrl()}/close`);
 }
 
-/** Stop the training early, and keep its result. The next poll tells the server so. */
+/** Ask the server, with the next poll, to stop the training early and keep its result. */
 function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Show this message if no answer comes within QUIET_MS. @param {string} words */
+/** Show a message if no answer comes within QUIET_MS from now; a new call starts the time again.
+ * @param {string} words the message */
 function expectAnswer(words) {
   clearTimeout(silence);
   silence = window.setTimeout(() => showNews([lastNews[0], lastNews[1], words]), QUIET_MS);
@@ -159,8 +162,8 @@ function handle(answer) {
   return Boolean(followed);
 }
 
-/** Show the picture in the news of a running training; returns the panel's new state, bar and message.
- * @param {any} news @returns {News} */
+/** Show the picture (the recipe of the film so far) in the news of a running training, if there is one.
+ * Returns the panel's new state, bar and message. @param {any} news the server's answer @returns {News} */
 function update(news) {
   if (!followed) return lastNews;
   if (news.away)
@@ -185,7 +188,7 @@ function update(news) {
 }
 
 /** Whether a choice affects only what the page shows of a training, such as the seed, and not the training
- * itself. @param {string} name */
+ * itself. @param {string} name of the choice */
 function affectsOnlyPictures(name) {
   const run = followed?.shown.recipe.choices.find((c) => c.name === "run");
   return ![...(run?.of ?? []), "run", "net"].includes(name);
@@ -197,7 +200,7 @@ function changed() {
   return changes(shown.choices, choices);
 }
 
-/** Ask the worker, with the next poll, to make its pictures for these changed choices.
+/** Ask the worker, with the next poll, to make its next pictures (recipes) for these changed choices.
  * @param {Record<string, string>} choices */
 function askForPictures(choices) {
   if (followed) followed.look = choices;
@@ -206,7 +209,8 @@ function askForPictures(choices) {
 /** Handle a change of choices by the reader during a training. If all changed choices affect only what is
  * shown, they apply from the next picture on, and the result is true. A seed that the training does not have
  * is refused with a notice; then, too, the result is true. Otherwise, or if no training runs, this does
- * nothing and returns false. @param {Record<string, string>} wanted @returns {boolean} */
+ * nothing and returns false. @param {Record<string, string>} wanted the changed choices, by name
+ * @returns {boolean} */
 function adoptChoices(wanted) {
   if (!followed || !Object.keys(wanted).every(affectsOnlyPictures)) return false;
   const { shown, seeds } = followed;
@@ -244,8 +248,9 @@ const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
   replaced: "This training was stopped because you started another one.",
 });
 
-/** Stop polling a training that has ended, and show its run (the stored training) if there is one. Returns
- * the panel's new state, bar and message. @param {any} end @returns {News} */
+/** Stop polling for a training that has ended, and show its run (the stored training) if there is one.
+ * Returns the panel's new state, bar and message. @param {any} end the server's message about the end
+ * @returns {News} */
 function finish(end) {
   if (!followed) return lastNews;
   const { choices, shown } = followed;
@@ -319,7 +324,8 @@ function files(part, shown) {
 }
 
 /** @type {{part: HTMLElement, run: string, seed: string} | undefined} */ let filled;
-/** Rebuild the buttons for files if another run or seed is shown, or if the buttons are missing. */
+/** Rebuild the panel's buttons for files (`files`) if another run or seed is shown, or if the buttons are
+ * missing. */
 function attend() {
   const shown = player();
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".training .files"));

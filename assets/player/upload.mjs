@@ -34,7 +34,7 @@ export async function upload(url, file, most, smaller = "") {
 
 /** Send a request, and read the answer as JSON. If the server's answer has no error message of its own,
  * `meant` gives one for its HTTP status; status 0 stands for no answer at all. The message for a status that
- * is not in `meant` is NO_ANSWER_TEXT. @param {string} url @param {RequestInit} [options]
+ * is not in `meant` is NO_ANSWER_TEXT. @param {string} url @param {RequestInit} [options] of `fetch`
  * @param {Record<number, string>} [meant] @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {
   // HTML forms cannot send this content type, so other sites cannot make a reader's browser send such a
@@ -47,9 +47,10 @@ export async function asked(url, options = {}, meant = {}) {
     : { words: body?.error ?? meant[reply?.status ?? 0] ?? NO_ANSWER_TEXT };
 }
 
-/** A button that asks for a file, followed by the hidden file input that the button clicks. @param {string}
- * label @param {string} accept the file name's ending @param {(file: File) => Promise<void>} open called with
- * the file @param {string} [title] of the button @returns {HTMLElement[]} */
+/** Create a button that asks for a file, and the hidden file input that the button clicks.
+ * @param {string} label @param {string} accept the file name's ending
+ * @param {(file: File) => Promise<void>} open called with the file @param {string} [title] of the button
+ * @returns {HTMLElement[]} */
 export function fileButton(label, accept, open, title = "") {
   const input = h("input", {
     type: "file",
@@ -64,9 +65,9 @@ export function fileButton(label, accept, open, title = "") {
   return [h("button", { type: "button", title, onclick: () => input.click() }, label), input];
 }
 
-/** A `line` for messages about requests, and a function `answered`. `answered` waits for a request, shows the
- * request's error message, if any, on the line, and returns the answer, or undefined. Its argument
- * `meanwhile` is shown while the request runs. */
+/** Create an element for messages about requests (`line`), and a function `answered`. `answered` waits for a
+ * request, shows the request's error message, if any, on the line, and returns the answer, or undefined. Its
+ * argument `meanwhile` is shown while the request runs. */
 export function messages() {
   const line = h("p", { role: "alert" });
   const answered = async (/** @type {Promise<Asked>} */ request, meanwhile = "") => {
