@@ -1,8 +1,8 @@
 // @ts-check
-/** The entry point of a page with figures. Every element with a `data-slug` attribute (the name of a scene)
- * gets a `Player`, which is closed when the element is removed or its attribute changes. A key press goes to
- * the player that has the focus; otherwise to the player of the page's own scene, if the page has one. While
- * a dialog is open, it goes to none. */
+/** The entry point (script) of a page with figures. Every element with a `data-slug` attribute (the name of a
+ * scene) gets a `Player`, which is closed when the element is removed or its attribute changes. A key press
+ * goes to the player that has the focus; otherwise to the player of the page's own scene, if the page has
+ * one. While a dialog is open, key presses go to no player. */
 
 import { shared } from "../globals.mjs";
 import { commands } from "./commands.mjs";

@@ -3,22 +3,22 @@
  * It starts as a still picture; the player is loaded when the figure becomes visible, or at the first press
  * or key. In an iframe it exchanges messages with the surrounding page (the host). It sends its height in
  * pixels, {type: "normscape:height", slug, height}, and each new state, {type: "normscape:state", slug,
- * state}; it obeys {type: "normscape:theme", theme} and {type: "normscape:set", state}. A state maps the
- * names in a link's query to their values; it lacks values that are the defaults. */
+ * state}; it obeys {type: "normscape:theme", theme} and {type: "normscape:set", state}. A state is an object
+ * with the names and values of a link's query; values that are the defaults are missing. */
 
 import { shared } from "../globals.mjs";
 import { prefersReducedMotion } from "../browser.mjs";
 
 // milliseconds of loading, after which a notice says that the figure is still loading
 const SLOW_LOAD_MS = 4000;
-shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs fills in the players
+shared.normscape ??= { players: [] }; // tells watch.js that modules run; attend.mjs adds the players
 const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 /** @type {Record<string, string> | null} the state that the host has set */ let hostState = null;
 
-/** Load the player's modules, the recipe and Plotly, all at the same time. Does nothing if this has begun
- * already; after a failure the next call tries again. */
+/** Load the player's modules, the recipe and Plotly, all at the same time, and start the player. Does nothing
+ * if loading has begun already; after a failure the next call tries again. */
 function load() {
   if (loading) return;
   const ahead = (/** @type {Partial<HTMLLinkElement>} */ link) =>
@@ -89,8 +89,8 @@ function tell() {
 const sizes = new ResizeObserver(tell);
 if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(each);
 
-/** Move the figure to a state, as a stop of a tour does; if it is not ready yet, as soon as it is.
- * @param {object} state */
+/** Move the figure to a state that the host has sent, as a stop of a tour does; if the figure is not ready
+ * yet, as soon as it is. @param {object} state names and values, as in a link's query */
 function set(state) {
   hostState = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
   const [player] = shared.normscape.players;

@@ -14,7 +14,7 @@ const FORMATS = [
   { type: "video/mp4", name: "MP4", ending: "mp4" },
 ];
 const BITS_PER_SECOND = 8e6; // bit rate of the video
-const CHUNK_MS = 100;
+const CHUNK_MS = 100; // duration of a chunk of the recording, in milliseconds
 const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
 const MIN_FILM_BYTES = 100; // a smaller file has only a header
 
@@ -27,8 +27,8 @@ export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorde
  * browser cannot record. @param {Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/** Returns a canvas with the size of the figure in device pixels, and a function `copy` that draws the
- * present picture of all panels on the canvas. @param {Player} player */
+/** Create a canvas with the size of the figure in device pixels, rounded to even numbers, and a function
+ * `copy` that draws the present picture of all panels on the canvas. @param {Player} player */
 async function copying(player) {
   const { panels } = player;
   const { width, height } = player.need("views").getBoundingClientRect();
@@ -52,7 +52,7 @@ async function copying(player) {
 
 /** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
  * switches on the loop in the meantime, the recording ends there and is saved; if the player is closed,
- * nothing is saved. @param {Player} player @param {Format} format */
+ * nothing is saved. @param {Player} player @param {Format} format the video format */
 export async function film(player, { type, ending }) {
   const { canvas, copy } = await copying(player);
   const recorder = new MediaRecorder(canvas.captureStream(), {
@@ -66,9 +66,9 @@ export async function film(player, { type, ending }) {
     parts.push(data);
     if (data.size > 1) pictureCame();
   };
-  /** Wait for the next chunk that contains pictures, at most CHUNK_TIMEOUT_MS. To be called before the figure
-   * begins to play and after it has ended: a recorder may need more time to start or stop than a short
-   * animation lasts, and would miss the animation. */
+  /** Wait for the next chunk that contains pictures, at most CHUNK_TIMEOUT_MS. Call it before the figure
+   * begins to play, and after the figure has played: a recorder may need more time to start or stop than a
+   * short animation lasts, and would miss the animation. */
   const nextPicture = () =>
     new Promise((resolve) => {
       pictureCame = () => resolve(null);

@@ -1,5 +1,6 @@
 // @ts-check
-/** Show what a symbol of a formula means, in a bubble below it, on hover, tap or keyboard focus. */
+/** Show the meaning of a symbol of a formula in a bubble below the symbol, on hover, tap or keyboard focus.
+ */
 
 import { h } from "../dom.mjs";
 import { below, lie } from "../letters.mjs";

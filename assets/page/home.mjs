@@ -1,8 +1,9 @@
 // @ts-check
-/** The home page. Its figure becomes interactive once the page has been painted, and plays in a loop while it
- * is visible, unless the reader has stopped it. The picture of a card is animated while the pointer is over
- * the card or the card has the focus. For readers who save data or prefer reduced motion, the figure and the
- * cards remain still pictures. Hovering over a symbol of the formula shows what the symbol means. */
+/** The script of the home page. The page's figure becomes interactive once the page has been painted, and
+ * plays in a loop while it is visible, unless the reader has stopped it. The picture of a card is animated
+ * while the pointer is over the card or the card has the focus. For readers who save data or prefer reduced
+ * motion, the figure and the cards remain still pictures. Hovering over a symbol of the formula shows what
+ * the symbol means. */
 
 import { shared } from "../globals.mjs";
 import { gloss } from "./gloss.mjs";
@@ -10,7 +11,8 @@ import { prefersReducedMotion, painted, prefersReducedData } from "../browser.mj
 
 const still = () => prefersReducedMotion() || prefersReducedData();
 
-/** Make the figure of the home page interactive, and play it in a loop. @param {HTMLElement} root */
+/** Make the figure of the home page interactive, and play it in a loop while it is visible. Does nothing for
+ * readers who save data or prefer reduced motion. @param {HTMLElement} root the figure's element */
 async function live(root) {
   await painted();
   if (still()) return;

@@ -14,7 +14,7 @@ const TURN_DEGREES = 10; // degrees of camera rotation per key press
 // limit of the camera's elevation: seen from straight above, the view would have no defined left and right
 const MAX_ELEVATION_DEGREES = 85;
 
-const SHORTCUTS_KEY = "keys"; // in localStorage: "off" if single-character shortcuts are turned off
+const SHORTCUTS_KEY = "keys"; // localStorage key: value "off" if single-character shortcuts are off
 
 const KEYS = [
   ["space", "play, pause"],
@@ -43,8 +43,8 @@ const KEYS = [
  * dictated words would trigger them. */
 const quiet = () => stored(SHORTCUTS_KEY) === "off";
 
-/** Whether the player must ignore a key press. It must if the key press belongs to the browser (Ctrl, Alt, ⌘)
- * or to the focused input, or if it is a single character and the reader has turned such shortcuts off.
+/** Whether the player must ignore a key press: if the key press belongs to the browser (Ctrl, Alt, ⌘) or to
+ * the focused input, or if it is a single character and the reader has turned such shortcuts off.
  * @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);
@@ -116,9 +116,9 @@ const LETTERS = (player) => ({
 });
 
 /**
- * Follow (select) the point `by` places after the followed one; the first point comes after the last. Does
- * nothing in scenes where no point can be followed. @param {Player} player @param {number} by negative for
- * earlier points
+ * Follow (select) the point whose index is `by` higher than that of the followed one; the first point comes
+ * after the last. Does nothing in scenes where no point can be followed. @param {Player} player
+ * @param {number} by negative for earlier points
  */
 function followNext(player, by) {
   const { recipe } = player;
@@ -127,8 +127,9 @@ function followNext(player, by) {
 }
 
 /** Rotate the camera of the 3D views around the vertical axis, and up or down, as dragging with the mouse
- * does. Does nothing if there is no 3D view. @param {Player} player @param {number} around degrees @param
- * {number} up degrees */
+ * does. Does nothing if there is no 3D view. @param {Player} player @param {number} around the angle around
+ * the axis, in degrees @param {number} up the angle upwards, in degrees; the elevation stays within
+ * ±MAX_ELEVATION_DEGREES */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   const before = panel?.camera();

@@ -5,11 +5,12 @@
 
 import { h } from "../dom.mjs";
 
-const RENDER_TIMEOUT_MS = 10_000; // from the start of Dash until the page says that it has rendered nothing
+const RENDER_TIMEOUT_MS = 10_000; // how long Dash may take to render before an error message is shown
 const FAILED_TEXT = "This part of the page did not load. Reload the page to try again.";
 
-/** Load and run a script. Scripts run in the order of the calls. The promise is rejected if loading fails.
- * @param {string} src @returns {Promise<void>} */
+/** Load and run a script; returns a promise that resolves when it has run. Scripts run in the order of the
+ * calls. The promise is rejected if loading fails. @param {string} src the script's address
+ * @returns {Promise<void>} */
 const load = (src) =>
   new Promise((done, fail) =>
     document.head.append(h("script", { src, async: false, onload: () => done(), onerror: fail })),

@@ -8,14 +8,15 @@ import { elsewhere } from "./keys.mjs";
 import { store, stored } from "../browser.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
-// milliseconds; if the L key is held for longer, the laser pointer turns off when the key is released
+// if the L key is held for longer than this (milliseconds), the laser pointer turns off when the key is
+// released
 const HOLD_MS = 400;
 
 // key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
 
 /** Start presenting if the reader was presenting on the page before, and came here from the first or last
- * stop of its tour. @param {Player} player */
+ * stop of that page's tour. @param {Player} player */
 export function goOn(player) {
   if (!stored(CONTINUE_KEY, "sessionStorage")) return;
   store(CONTINUE_KEY, null, "sessionStorage");
@@ -92,14 +93,15 @@ function press(event, actions) {
   if (!event.repeat) act();
 }
 
-/** If a click follows the link at the end of the tour, make the next page continue the presentation.
+/** Make the next page continue the presentation, if a click follows the link at the end of the tour.
  * @param {MouseEvent} event */
 function handOver(event) {
   const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
   if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
 }
 
-/** Go on presenting at the last stop of the scene before, if there is one. @param {HTMLElement} root */
+/** Go to the last stop of the previous scene's tour, and continue the presentation there. Does nothing if
+ * there is no previous scene. @param {HTMLElement} root */
 function toSceneBefore(root) {
   const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".onwards .before a"));
   if (!link) return;
@@ -107,10 +109,10 @@ function toSceneBefore(root) {
   location.assign(`${link.href}?tour=${link.dataset.stops}`);
 }
 
-/** The actions of keys while presenting, by key. A clicker sends Page Up and Page Down, and "." or "b" from
- * its button for a black screen; these two keys play and pause here. @param {Player} player @param {{press:
- * () => void}} dot the laser pointer @param {() => void} leave ends the presentation @returns {Record<string,
- * () => void>} */
+/** The actions of keys while presenting, by key. A clicker (a remote control for slides) sends Page Up and
+ * Page Down, and "." or "b" from its button for a black screen; these two keys play and pause here.
+ * @param {Player} player @param {{press: () => void}} dot the laser pointer @param {() => void} leave ends
+ * the presentation @returns {Record<string, () => void>} */
 function acts(player, dot, leave) {
   const { tour } = player;
   const toggle = () => player.toggle();
@@ -146,9 +148,10 @@ function acts(player, dot, leave) {
   };
 }
 
-/** A laser pointer: a soft dot in place of the mouse pointer. It is on while the L key is held, or from one
- * short press of L to the next. Returns the dot's element, and the function to call when L is pressed
- * (`press`). @param {HTMLElement} root @param {AbortSignal} signal removes the laser pointer's listeners */
+/** Create a laser pointer: a soft dot in place of the mouse pointer. It is on while the L key is held, or
+ * from one short press of L to the next. Returns the dot's element, and the function to call when L is
+ * pressed (`press`). @param {HTMLElement} root the player's element @param {AbortSignal} signal removes the
+ * laser pointer's listeners */
 function laser(root, signal) {
   const element = h("div", { className: "laser", ariaHidden: "true" });
   let since = Infinity;

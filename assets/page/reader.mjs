@@ -5,7 +5,7 @@
 import { store, stored } from "../browser.mjs";
 import { h } from "../dom.mjs";
 
-const VISITED_KEY = "visited"; // in localStorage: slugs, joined by commas
+const VISITED_KEY = "visited"; // localStorage key of the visited scenes: their slugs, joined by commas
 
 const NO_ANSWER_TEXT = "The server does not answer. Try again, or reload the page.";
 

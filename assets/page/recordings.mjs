@@ -72,7 +72,7 @@ function named(shown) {
 }
 
 /** @type {string | undefined} */ let known;
-/** Fill the panel again if the choices have changed, or if the panel is empty. */
+/** Fill the panel for recordings again if the scene's choices have changed, or if the panel is empty. */
 function attend() {
   const shown = shared.normscape.players[0];
   const part = /** @type {HTMLElement | null} */ (shown?.root.querySelector(".recordings"));
@@ -82,6 +82,6 @@ function attend() {
   offer(part, shown);
 }
 addEventListener("normscape:state", attend);
-addEventListener("normscape:living", attend, { capture: true }); // it does not bubble
+addEventListener("normscape:living", attend, { capture: true }); // the event does not bubble
 // each new recipe fills the drop-down lists again, without the opened recordings
 document.addEventListener("normscape:ready", () => named(shared.normscape.players[0]), { capture: true });

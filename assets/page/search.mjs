@@ -71,7 +71,7 @@ const SPELLED_SYMBOLS = new Map(
   }),
 );
 
-/** A query with its symbols as our texts typeset them: sqrt(d_k) becomes √dk, and u_epsilon becomes uε.
+/** Write the symbols of a query as our texts typeset them: sqrt(d_k) becomes √dk, and u_epsilon becomes uε.
  * @param {string} asked the query, after `plainSpelling` */
 const typeset = (asked) =>
   asked.replace(/_(\w+)/g, (_, name) => SPELLED_SYMBOLS.get(name) ?? name).replace(/\bsqrt ?\(?(?=\w)/g, "√");
@@ -90,7 +90,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** Lower case without accents, in British spelling. @param {string} text */
+/** Convert a text to lower case without accents, in British spelling. @param {string} text */
 const plainSpelling = (text) =>
   text
     .normalize("NFD")
@@ -173,8 +173,8 @@ function prepared(entries) {
   return found;
 }
 
-/** The inverse document frequency of a word that occurs in `some` of `all` entries. @param {number} some
- * @param {number} all */
+/** The inverse document frequency (rarity) of a word that occurs in `some` of `all` entries.
+ * @param {number} some @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
 /** The stems that count as a match for a query's stem, each with its weight: the stem itself 1, longer stems
@@ -214,7 +214,7 @@ function ranked(entries, query) {
     return n && rare(n, all.length);
   });
   const meanRarity = sum(rarities) / rarities.filter(Boolean).length;
-  // of "<b>unheard</b>", only the letter and the signs occur, and they tell nothing
+  // of the query "<b>unheard</b>" only the letter and the signs occur, which say nothing of its subject
   const onlyMarks = words.some(isLong) && words.every((word, k) => !rarities[k] || MARK.test(word));
   if (!meanRarity || onlyMarks) return { likes, hits: [] };
   // a word of the query that occurs in no entry gets the average weight of the other words
@@ -251,7 +251,7 @@ function ranked(entries, query) {
   };
 }
 
-/** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. Empty if no
+/** The pages that match a query, the best first, at most MAX_PAGES; each with its best entries. [] if no
  * entry matches well enough. @param {Entry[]} entries @param {string} query @returns {Found[]} */
 export function find(entries, query) {
   const { likes, hits } = ranked(entries, query);
@@ -274,9 +274,9 @@ export function find(entries, query) {
   });
 }
 
-/** A corrected query: each word that occurs in no entry is replaced by the nearest word that does, if one is
- * near enough. Numbers, words with digits and contractions stay as they are. "" if no word is replaced.
- * @param {Entry[]} entries @param {string} query */
+/** Correct the spelling of a query: each word that occurs in no entry is replaced by the nearest word that
+ * does, if one is near enough. Numbers, words with digits and contractions stay as they are. Returns "" if no
+ * word is replaced. @param {Entry[]} entries @param {string} query */
 export function suggestion(entries, query) {
   const { rarity, vocabulary } = prepared(entries);
   const occurs = (/** @type {string} */ word) =>
@@ -312,8 +312,8 @@ function snippetOf(entries, likes) {
   return shortened(line.slice(line.indexOf(sentence)));
 }
 
-/** A text; if it is longer than MAX_SNIPPET_CHARACTERS, it is cut after a word and gets an ellipsis. @param
- * {string} text */
+/** Shorten a text: if it is longer than MAX_SNIPPET_CHARACTERS, it is cut after a word and gets an ellipsis.
+ * @param {string} text */
 const shortened = (text) =>
   text.length > MAX_SNIPPET_CHARACTERS
     ? `${text.slice(0, text.lastIndexOf(" ", MAX_SNIPPET_CHARACTERS))} …`
@@ -340,8 +340,8 @@ function load(url) {
   return indexPromise;
 }
 
-/** The list item that shows one page of the results. @param {Found} found @param {URL} base the address of
- * the index, to which links are relative */
+/** Create the list item that shows one page of the results. @param {Found} found @param {URL} base the
+ * address of the index, to which links are relative */
 const item = ({ entry, snippet, more }, base) =>
   h(
     "li",
@@ -366,9 +366,9 @@ const item = ({ entry, snippet, more }, base) =>
     ),
   );
 
-/** An empty list of results, an empty line above it, and a function that fills both for the present query. If
- * words of the query are misspelt, the line has a button that searches for the corrected query. @param {URL}
- * base the address of the index @param {() => HTMLInputElement} fieldOf returns the search field */
+/** Create an empty list of results, an empty line above it, and a function that fills both for the present
+ * query. If words of the query are misspelt, the line has a button that searches for the corrected query.
+ * @param {URL} base of the index @param {() => HTMLInputElement} fieldOf returns the search field */
 function results(base, fieldOf) {
   const list = h("ol", { className: "found" });
   const statusLine = h("p", { className: "status", role: "status" });

@@ -1,6 +1,7 @@
 // @ts-check
-/** The share dialog. It offers a link to the figure in the state in which it is or will come to rest, the
- * HTML of an iframe that shows the figure in another page, and files to save (PNG, SVG, video). */
+/** Show the share dialog. It offers a link to the figure in the state in which the figure rests or will come
+ * to rest, the HTML of an iframe that shows the figure in another page, and files to save (PNG, SVG, video).
+ */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
@@ -9,7 +10,7 @@ import { resting } from "../player/resting.mjs";
 import { teaching } from "./teacher.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
-const INITIAL_HEIGHT_PX = 720; // of an iframe, until the figure in it sends its own height
+const INITIAL_HEIGHT_PX = 720; // height of an iframe until the figure in it sends its own height
 const EMBED_THEMES = { auto: "auto: as the surrounding page", light: "light", dark: "dark" };
 
 /** Escape a text for an HTML attribute. @param {string} text */
@@ -37,8 +38,8 @@ function snippet(player, theme) {
   );
 }
 
-/** The part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme. @param
- * {Player} player @param {HTMLElement} said the dialog's line for messages */
+/** Create the part of the dialog with the HTML for other pages, and a drop-down list for the iframe's theme.
+ * @param {Player} player @param {HTMLElement} said the dialog's line for messages */
 function embedPart(player, said) {
   const theme = h(
     "select",
@@ -56,9 +57,9 @@ function embedPart(player, said) {
   return part;
 }
 
-/** A part of the dialog with a text and a button that copies the text. If the browser does not allow copying,
- * the button selects the text instead. @param {string} label @param {string} text @param {HTMLElement} said
- * the dialog's line for messages */
+/** Create a part of the dialog with a text and a button that copies the text. If the browser does not allow
+ * copying, the button selects the text instead. @param {string} label the heading of the part
+ * @param {string} text @param {HTMLElement} said the dialog's line for messages */
 function copyable(label, text, said) {
   const field = h("textarea", {
     readOnly: true,
@@ -84,8 +85,8 @@ function copyable(label, text, said) {
   );
 }
 
-/** A line of the dialog which says that the links lead to the reader's own computer; empty if they lead to
- * another one. */
+/** The line of the dialog which says that the links work only on the reader's own computer, as an array of
+ * one element; [] if they lead to another computer. */
 const localNote = () =>
   ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
     ? [

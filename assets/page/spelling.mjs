@@ -1,10 +1,10 @@
 // @ts-check
-/** Corrects a misspelt word: the nearest word of a vocabulary, by edit distance. Pure. */
+/** Correct a misspelt word: find the nearest word of a vocabulary, by edit distance. Pure. */
 
 const MIN_LENGTH = 4; // shorter words are near to too many others
 const LONG_WORD = 7; // a word of at least this many characters may have two errors, a shorter one only one
 
-/** The number of errors that make one word of the other: a letter inserted, left out or replaced, or two
+/** The number of errors that turn one word into the other: a letter inserted, left out or replaced, or two
  * neighbouring letters exchanged (optimal string alignment distance). @param {string} a @param {string} b */
 function errors(a, b) {
   const counts = Array.from({ length: a.length + 1 }, (_, i) => [i]);
@@ -19,9 +19,9 @@ function errors(a, b) {
   return counts[a.length][b.length];
 }
 
-/** The word of a vocabulary that differs from `word` by the fewest errors, of several the most frequent one;
- * undefined if each differs by more errors than are allowed. @param {string} word @param {Map<string,
- * number>} vocabulary for each word how often it occurs @returns {string | undefined} */
+/** The word of a vocabulary that differs from `word` by the fewest errors, and of several such words the most
+ * frequent one. Undefined if each differs by more errors than are allowed (LONG_WORD). @param {string} word
+ * @param {Map<string, number>} vocabulary for each word how often it occurs @returns {string | undefined} */
 export function nearestWord(word, vocabulary) {
   const allowed = word.length < LONG_WORD ? 1 : 2;
   const near = [...vocabulary]

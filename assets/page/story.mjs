@@ -1,8 +1,8 @@
 // @ts-check
-/** The story page: a text with figures that follow the reader. Figures near the middle of the window become
- * interactive (live), and show the state that belongs to the paragraph being read. The others are static
- * pictures. Browsers allow only few WebGL contexts, so live figures, nearest first, together use at most
- * MAX_CONTEXTS contexts. */
+/** The script of the story page, a text with figures that follow the reader. Figures near the middle of the
+ * window become interactive (live), and show the state that belongs to the paragraph being read. The others
+ * are static pictures. Browsers allow only few WebGL contexts, so live figures, nearest first, together use
+ * at most MAX_CONTEXTS contexts. */
 
 import { shared } from "../globals.mjs";
 import { painted, prefersReducedData } from "../browser.mjs";
@@ -18,7 +18,7 @@ const SCROLL_REST_MS = 150; // milliseconds without scrolling, after which other
 
 const figures = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-figure]")]);
 const pictures = new Map(figures.map((figure) => [figure, figure.querySelector(".stage")?.innerHTML ?? ""]));
-/** @type {WeakMap<HTMLElement, string>} the state that each figure was last told to show */
+/** @type {WeakMap<HTMLElement, string>} the state that each figure was last asked to show */
 const lastStates = new WeakMap();
 
 /** The distance of an element from the middle of the window, in window heights; 0 if the element covers the
@@ -84,7 +84,7 @@ function follow() {
   }
 }
 
-/** Once the page has been painted, make figures follow the reader. For readers who save data, they remain
+/** Make figures follow the reader, once the page has been painted. For readers who save data, figures remain
  * static pictures. */
 async function live() {
   await painted();

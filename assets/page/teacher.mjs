@@ -1,5 +1,5 @@
 // @ts-check
-/** A teacher's link. It opens the figure in its present state or at a stop of the tour, with only the
+/** Make a teacher's link, which opens the figure in its present state or at a stop of the tour, with only the
  * controls that the teacher has selected. */
 
 import { h } from "../dom.mjs";
@@ -8,9 +8,9 @@ import { resting } from "../player/resting.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { Player } from "../player/player.mjs" */
 
-/** The check boxes for a recipe's controls: each has a label and the names of the controls that it switches.
- * All controls of computed results (training) share one box. @param {Recipe} recipe @returns {{label: string,
- * names: string[]}[]} */
+/** List the check boxes for a recipe's controls: each has a label and the names of the controls that it
+ * switches. All controls of computed results (training) share one box. @param {Recipe} recipe
+ * @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);
   const boxEach = (/** @type {{label: string, name: string}[]} */ controls) =>
@@ -23,8 +23,8 @@ function boxes(recipe) {
   ];
 }
 
-/** The part of the share dialog that makes a teacher's link: check boxes for the controls, a list of tour
- * stops, and the link, updated at each change. @param {Player} player @param {HTMLElement} copyable an
+/** Create the part of the share dialog that makes a teacher's link: check boxes for the controls, a list of
+ * tour stops, and the link, updated at each change. @param {Player} player @param {HTMLElement} copyable an
  * element that shows the link with a button that copies it @returns {HTMLElement} */
 export function teaching(player, copyable) {
   const field = /** @type {HTMLTextAreaElement} */ (copyable.querySelector("textarea"));
