@@ -12,9 +12,9 @@ const ECHO_MS = 1000; // milliseconds in which callbacks may send a reported val
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether `has`, a value of the figure's state, is what the property `asked` requests. If the property is a
- * dict, it may name only some entries; the other entries may then have any value. False if the property is
- * not set. @param {any} asked @param {any} has @returns {boolean} */
+/** Whether the value `has` of the figure's state fulfils the request `asked`, the value of a property. If the
+ * property is a dict, it may name only some entries; the other entries may then have any value. False if the
+ * property is not set (null or undefined). @param {any} asked @param {any} has @returns {boolean} */
 function fulfils(asked, has) {
   if (!isSet(asked)) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -22,8 +22,9 @@ function fulfils(asked, has) {
   return Object.entries(asked).every(([name, value]) => String(value) === String(has[name]));
 }
 
-/** The state as names and values of a query string for the server. Properties without a value are left out.
- * @param {State} state @returns {Record<string, string>} */
+/** Convert a state to the names and values of a query string for the server. Entries of the dicts become
+ * names of their own. Properties without a value are left out. @param {State} state @returns {Record<string,
+ * string>} */
 export function query({ choices, params, progress, follow, camera }) {
   const all = { ...choices, ...params, progress, follow, camera };
   return Object.fromEntries(
@@ -33,10 +34,10 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that a figure must adopt now: those that it could not adopt before, with their present
- * values, and the news; without those that code has taken back. @param {State} pending the properties that it
- * could not adopt; of dicts, these entries @param {State} news @param {State} props all properties, as code
- * has set them last @returns {State} */
+/** The properties that a figure must adopt now: the pending ones, which it could not adopt before, with their
+ * present values; and the new ones (`news`). Properties that code has unset meanwhile are left out.
+ * @param {State} pending of a dict, only the entries that could not be adopted @param {State} news
+ * @param {State} props all properties, as code has set them last @returns {State} */
 export function toAdopt(pending, news, props) {
   const still = Object.entries(pending).map(([key, value]) => {
     const present = props[/** @type {Name} */ (key)];
@@ -47,8 +48,9 @@ export function toAdopt(pending, news, props) {
   return Object.fromEntries(all.filter(([key]) => isSet(props[/** @type {Name} */ (key)])));
 }
 
-/** Properties in which those of `upper` replace those of `lower`; of two dicts, the entries.
- * @param {Record<string, any>} lower @param {Record<string, any>} upper @returns {State} */
+/** Merge two sets of properties: values of `upper` replace those of `lower`. If both values are dicts, their
+ * entries are merged in the same way. @param {Record<string, any>} lower @param {Record<string, any>} upper
+ * @returns {State} */
 export function merged(lower, upper) {
   const both = Object.entries(upper).map(([key, value]) => [
     key,
@@ -57,17 +59,18 @@ export function merged(lower, upper) {
   return { ...lower, ...Object.fromEntries(both) };
 }
 
-/** Decides which changes to pass on, in both directions. `known` has the properties as they were last
- * received from code or reported to it; a dict in it may name only some entries. `expected` is the state that
- * the figure should have as a result.
+/** The synchronisation of a figure's state with the properties that code sets: it decides which changes to
+ * pass on, in both directions. `known` has the properties as they were last received from code or reported to
+ * it; a dict in it may name only some entries. `expected` is the state that the figure should have as a
+ * result.
  *
- * If code links the figure with a control of its own in both directions, each report comes back as an echo:
- * late, perhaps several times, and perhaps after newer reports. So a value (of a dict: an entry) that was
- * reported in the last ECHO_MS is taken for an echo: the figure does not adopt it. If code is then left with
- * an older value than the figure's, the figure reports its own again. All other values are requests, also
- * those of a new figure's first report. This ends: an echo of the newest report causes nothing, and each echo
- * of an older one at most one report. If code sends an older value again after ECHO_MS, the figure adopts
- * it. */
+ * Code can link the figure with a control of its own in both directions. Then each report comes back as an
+ * echo: late, perhaps several times, and perhaps after newer reports. So a value (of a dict: an entry) that
+ * was reported in the last ECHO_MS is taken for an echo: the figure does not adopt it. If code is then left
+ * with an older value than the figure's, the figure reports its value again. All other values are requests,
+ * also the values of a new figure's first report. The exchange ends: an echo of the newest report causes no
+ * report, and an echo of an older one causes at most one. If code sends an older value again after ECHO_MS,
+ * the figure adopts it. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
@@ -78,9 +81,9 @@ export class Binding {
     /** @type {Map<string, number>} */ this.reports = new Map();
   }
 
-  /** Receive all properties from code. Returns those that have changed, which the figure must now adopt; of
-   * dicts only the entries that have changed. @param {State} props @param {number} now milliseconds
-   * @returns {State} */
+  /** Receive all properties from code. Returns the properties that have changed, which the figure must now
+   * adopt; of dicts, only the entries that have changed. @param {State} props all properties as code has set
+   * them @param {number} now milliseconds @returns {State} */
   asked(props, now = performance.now()) {
     const asked = /** @type {Record<string, any>} */ ({});
     for (const name of NAMES) {
@@ -128,8 +131,9 @@ export class Binding {
     return news.length ? told : null;
   }
 
-  /** Whether a value from code is taken for an echo. @param {string} path @param {unknown} value
-   * @param {number} now */
+  /** Whether a value from code is taken for an echo: whether it was reported in the last ECHO_MS.
+   * @param {string} path the property, or property and entry: "params.eps" @param {unknown} value
+   * @param {number} now milliseconds */
   #isEcho(path, value, now) {
     return now - (this.reports.get(`${path}=${value}`) ?? -Infinity) <= ECHO_MS;
   }
@@ -141,9 +145,10 @@ export const isSet = (value) => value !== null && value !== undefined;
 /** Whether a property is a dict, such as `params`. @param {unknown} value @returns {value is object} */
 const isDict = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is new in a property: for each entry of a dict that differs from `before`, its path, value and name;
- * any other property is one entry without a name. @param {Name} name @param {any} value @param {any} before
- * @returns {[path: string, value: unknown, entry: string][]} */
+/** List the changes of a property: for each entry of a dict that differs from `before`, its path (such as
+ * "params.eps"), value and name. A property that is no dict counts as one changed entry, whose name is "".
+ * @param {Name} name @param {any} value @param {any} before @returns {[path: string, value: unknown, entry:
+ * string][]} */
 const changed = (name, value, before) =>
   isDict(value)
     ? Object.entries(value)
@@ -158,10 +163,10 @@ const hasMore = (value, known) =>
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Limit how often `call` runs. `ask` requests a run: it takes place in the next task, but at the earliest
- * `every` milliseconds after the last run, and answers all requests up to then. `stop` cancels a requested
- * run. @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void, stop: () =>
- * void}} */
+/** Limit how often the function `call` runs. `ask` requests a run: it takes place in the next task, but at
+ * the earliest `every` milliseconds after the last run, and answers all requests up to then. `stop` cancels a
+ * requested run. @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void,
+ * stop: () => void}} */
 export function paced(call, every) {
   let last = -Infinity;
   let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);

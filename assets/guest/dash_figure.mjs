@@ -1,6 +1,7 @@
 // @ts-check
-/** A figure in a Dash application, for the component in normscape/scene.js. The figure's `Giver` (figure.mjs)
- * fetches HTML, styles and recipes from the routes of the server (components/publish/component.py). */
+/** Create figures in a Dash application, for the component in normscape/scene.js. The figure's `Giver`
+ * (figure.mjs) fetches HTML, styles and recipes from the routes of the server
+ * (components/publish/component.py). */
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
@@ -29,8 +30,9 @@ export function figure(host, base, tell) {
   );
 }
 
-/** The style sheet for the figure's shadow tree, as a `<link>` to the server; and a promise that resolves
- * when loading has ended, successfully or not. @param {URL} base the address of the server's routes */
+/** Create the style sheet for the figure's shadow tree, a `<link>` to the server (`sheet`), with a promise
+ * that resolves when loading has ended, successfully or not (`there`). @param {URL} base the address of the
+ * server's routes */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
   return {
@@ -43,7 +45,9 @@ function styles(base) {
 
 /**
  * Request the HTML of a figure from the server; the answer is the HTML, or an error message (`refused`).
- * @param {URL} base @param {string} slug @param {URLSearchParams} search @param {AbortSignal} signal
+ * @param {URL} base the address of the server's routes @param {string} slug the name of the scene
+ * @param {URLSearchParams} search the query, with the figure's state
+ * @param {AbortSignal} signal
  */
 async function ask(base, slug, search, signal) {
   const reply = await fetch(new URL(`figure/${encodeURIComponent(slug)}?${search}`, base), { signal }).catch(
@@ -56,16 +60,17 @@ async function ask(base, slug, search, signal) {
   return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
 
-/** Make the relative addresses in an element's data attributes absolute. Returns the address of Plotly's
- * script. @param {HTMLElement} root @param {URL} base */
+/** Make the relative addresses in an element's data attributes absolute, with `base` as their base. Returns
+ * the address of Plotly's script. @param {HTMLElement} root @param {URL} base */
 function dress(root, base) {
   for (const name of ["recipe", "still", "plotly"])
     root.dataset[name] = new URL(root.dataset[name] ?? "", base).href;
   return String(root.dataset.plotly);
 }
 
-/** The error message for a response of the server. @param {string} text the body of the response: JSON if it
- * comes from our routes, otherwise a page of Dash, which means that our routes are missing */
+/** The error message for a response of the server that reports failure. @param {string} text the body of the
+ * response: JSON if it comes from our routes, otherwise a page of Dash, which means that our routes are
+ * missing */
 function reason(text) {
   try {
     return JSON.parse(text).error ?? NO_ANSWER_TEXT;
@@ -74,8 +79,8 @@ function reason(text) {
   }
 }
 
-/** The theme of the surrounding page, from the `color-scheme` of the element around the figure.
- * @param {HTMLElement} host */
+/** The theme of the surrounding page, "dark" or "light", from the `color-scheme` of the element around the
+ * figure. @param {HTMLElement} host the figure's element */
 function scheme({ parentElement }) {
   const page = getComputedStyle(/** @type {HTMLElement} */ (parentElement)).colorScheme.split(" ");
   return page.includes("dark") &&

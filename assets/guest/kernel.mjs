@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * A figure in a notebook: the part of `normscape.Figure` in the browser. The figure's properties are those of
- * an anywidget model. There is no server: the widget's state contains the figure's HTML and a recipe, and the
- * notebook's kernel makes other recipes on request.
+ * Show a figure in a notebook: the browser's part of the widget `normscape.Figure`. The figure's properties
+ * are those of an anywidget model. There is no server: the widget's state contains the figure's HTML and a
+ * recipe, and the notebook's kernel makes other recipes on request.
  *
- * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code what
- *   normscape/figure.js has loaded together with this module: CSS text, the address of Plotly's script, and a
- *   function that unpacks compressed JSON
+ * @typedef {{styles: string, plotly: string, unpack: (packed: DataView) => Promise<any>}} Code the objects
+ *   that normscape/figure.js has loaded together with this module: CSS text, the address of Plotly's script,
+ *   and a function that unpacks compressed JSON
  */
 
 import { shared } from "../globals.mjs";
@@ -20,8 +20,8 @@ import { PROPERTIES } from "./properties.mjs";
 
 const MIN_LIGHT_TEXT = 0.5; // if the text is brighter than this (0 black, 1 white), the page counts as dark
 
-/** Show a widget's figure in an element; returns a function that closes the figure. @param {Model} model
- * @param {HTMLElement} place @param {Code} code @returns {() => void} */
+/** Show a widget's figure in an element; returns a function that closes the figure. @param {Model} model the
+ * widget's properties @param {HTMLElement} place the element @param {Code} code @returns {() => void} */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});
@@ -29,7 +29,7 @@ export function show(model, place, code) {
   host.dataset.lmSuppressShortcuts = "true"; // JupyterLab then leaves key presses in the figure to the figure
   for (const kind of ["keydown", "keyup", "keypress"]) host.addEventListener(kind, deaf);
   place.replaceChildren(host);
-  let reporting = false; // the model then has some properties of a report, and not yet the others
+  let reporting = false; // true while the properties of a report are set one by one
   const figure = new Figure(host, kernel(model, code), (news) => {
     reporting = true;
     for (const [name, value] of Object.entries(news)) model.set(name, value);
@@ -48,8 +48,9 @@ export function show(model, place, code) {
 }
 
 /**
- * The `Giver` of a figure in a notebook: HTML and recipes come from the widget's state and from the kernel.
- * @param {Model} model @param {Code} code @returns {Giver}
+ * The source (`Giver`, see figure.mjs) of a figure's data in a notebook: HTML and recipes come from the
+ * widget's state and from the kernel.
+ * @param {Model} model the widget's properties @param {Code} code @returns {Giver}
  */
 function kernel(model, code) {
   let asked = new URLSearchParams();
@@ -71,8 +72,8 @@ function kernel(model, code) {
   };
 }
 
-/** The theme of the surrounding page, judged by the brightness of its text: bright text means a dark page.
- * @param {HTMLElement} host */
+/** The theme of the surrounding page, "dark" or "light", judged by the brightness of its text: bright text
+ * means a dark page. @param {HTMLElement} host the figure's element */
 function scheme({ parentElement }) {
   const [red, green, blue] = (
     getComputedStyle(/** @type {HTMLElement} */ (parentElement)).color.match(/[\d.]+/g) ?? ["0", "0", "0"]

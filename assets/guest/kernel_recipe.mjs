@@ -15,16 +15,17 @@
 
 // long, because a busy kernel answers only after the cells that it is running
 const KERNEL_TIMEOUT_MS = 120_000;
-const WIDGET_TIMEOUT_MS = 1000; // to wait for the shared widget, which some front ends never find
+const WIDGET_TIMEOUT_MS = 1000; // longest wait for the shared widget, which some front ends never find
 const NO_ANSWER_TEXT = "the kernel does not answer; if it was restarted, run this figure's cell again";
 const GONE_TEXT = "the kernel that made this figure is gone; run its cell again";
 
-/** The recipe for a query: the one in the widget's state, if that is for this query. If it is for another
- * query, or cannot be unpacked, a recipe is requested from the kernel; the result is then the kernel's
- * recipe or its error message (`refused`). The kernel's answers to other queries are ignored. The promise
- * never rejects: it resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer.
- * @param {Model} model @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param
- * {string} query as in `Made.key` @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
+/** Get the recipe for a query: the one in the widget's state, if that is for this query. Otherwise, or if it
+ * cannot be unpacked, a recipe is requested from the kernel; the result is then the kernel's recipe or its
+ * error message (`refused`). The kernel's answers to other queries are ignored. The promise never rejects: it
+ * resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer.
+ * @param {Model} model the widget's properties @param {(packed: DataView) => Promise<any>} unpack decodes
+ * compressed JSON @param {string} query as in `Made.key` @param {AbortSignal} signal
+ * @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     let isDone = false;
