@@ -36,15 +36,16 @@ const typeset = (label) =>
     .map((piece, i) => (i % 2 ? h("sub", {}, piece) : piece))
     .filter(Boolean);
 
-/** A label as plain text, without `<sub>`. @param {string} label */
+/** A label as plain text: the tags `<sub>` and `</sub>` are removed, the letters between them stay.
+ * @param {string} label */
 export const plainLabel = (label) => label.replaceAll(/<\/?sub>/g, "");
 
 /** The 2D drawing context of a canvas. @param {HTMLCanvasElement} canvas */
 export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-/** A row of a table. @param {Node | string} head the content of its header cell, which comes first @param
- * {string[]} cells the texts of its other cells @param {Record<string, unknown>} [properties] of the row, as
- * in `h` */
+/** Create a row of a table: a `tr` element with a header cell and other cells. @param {Node | string} head
+ * the content of its header cell, which comes first @param {string[]} cells the texts of its other cells
+ * @param {Record<string, unknown>} [properties] of the row, as in `h` */
 export const tableRow = (head, cells, properties = {}) =>
   h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
 
@@ -53,8 +54,8 @@ export const tableRow = (head, cells, properties = {}) =>
 export const scrolling = (label, table) =>
   h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, table);
 
-/** Make the browser download what is at a URL, as a file. @param {string} href @param {string} name of the
- * file */
+/** Make the browser download what is at a URL, as a file. @param {string} href the URL @param {string} name
+ * of the file */
 export const download = (href, name) => h("a", { href, download: name }).click();
 
 /** Make the browser save data as a file. @param {Blob} data @param {string} name of the file */
@@ -64,9 +65,9 @@ export function saveData(data, name) {
   setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
 }
 
-/** A number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); between −0.001
- * and 0.001 it is in exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes 1.23e-5);
- * 0 stays 0. @param {number} x */
+/** Format a number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); between
+ * −0.001 and 0.001 it is in exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes
+ * 1.23e-5); 0 stays 0. @param {number} x */
 export const readable = (x) =>
   x !== 0 && Math.abs(x) < 1e-3
     ? x.toExponential().replace(/(\.\d\d)\d+/, "$1")

@@ -1,6 +1,6 @@
 // @ts-check
-/** Place elements at the letters of a formula: a bubble with text below a letter, or a control on top of
- * it. */
+/** Functions that place elements at the letters of a formula: a bubble with text below a letter, or a control
+ * on top of it. */
 
 const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or right edge of the window
 
