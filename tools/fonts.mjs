@@ -54,7 +54,7 @@ const OF_FORMULAS = [
 ];
 const INVISIBLE = [[0x2061, 0x2064]]; // invisible operators: multiplication, function application
 const SLANTED = [[0x210e], [0x1d434, 0x1d467], [0x1d6e2, 0x1d71b]]; // italic letters of formulas
-const BOLD = [[0x1d7ce, 0x1d7d7]];
+const BOLD = [[0x1d7ce, 0x1d7d7]]; // bold digits
 // Characters of our texts that Source Sans lacks. They are in a font file of their own ("signs"): if this
 // font face and "mathematics" shared a file, Chromium would use the characters of only one of them.
 const LACKING = [
@@ -84,6 +84,7 @@ const FACES = {
 };
 // the fonts for link previews, which Python draws: of a single weight, and as TrueType instead of WOFF2
 const PREVIEW = { text: { ...FACES.text, variationAxes: { wght: 600 } }, signs: FACES.signs };
+// the options of subset-font for all fonts
 const KEPT = {
   targetFormat: "woff2",
   noHinting: true,
@@ -91,6 +92,7 @@ const KEPT = {
   preserveNameIds: [13, 14],
 };
 
+// the characters in ranges of code points [first, last], or [only one], as a string
 const letters = (/** @type {number[][]} */ ranges) =>
   String.fromCodePoint(
     ...ranges.flatMap(([first, last = first]) =>

@@ -69,9 +69,9 @@ function virtually(act) {
 }
 
 /**
- * Replace `fetch` by one that gives these replies in order: "error" rejects, and "hang" waits until the
- * request is aborted. After the last reply, all requests reject. Returns a list, to which each request is
- * added when it is made.
+ * Replace the function `fetch` by another, which gives the replies in order: for "error" it rejects, and for
+ * "hang" it waits until the request is aborted. After the last reply, all requests reject. Returns a list, to
+ * which each request is added when it is made.
  */
 function script(replies) {
   const asked = [];
@@ -91,9 +91,9 @@ function script(replies) {
 
 const answers = {
   /**
-   * For each case (params, progress, followed): the stages and the present positions of all clouds, and for
-   * each mark its drawn points, opacity and colour values. The stages are null if `params` equal those of the
-   * case before.
+   * Compute for each case (params, progress, followed) the stages and the present positions of all clouds,
+   * and for each mark its drawn points, opacity and colour values. The stages are null if `params` equal
+   * those of the case before.
    */
   run({ recipe, cases, marks: shown }) {
     const memory = new WeakMap();
@@ -233,8 +233,8 @@ const answers = {
       Float32Array.from(crowd),
     ),
   spread: ({ places }) => spread(places),
-  /** The position of a slider after events [type, x, whether of the first finger, new position],
-   * and for each time it has been restored whether the touch had moved it. */
+  /** The position of a slider after events [type, x, whether from the first finger, new position], and for
+   * each time that the slider was restored, whether the touch had moved it. */
   scrolled({ events }) {
     const range = Object.assign(new EventTarget(), { value: "1" });
     const restored = [];
@@ -245,8 +245,9 @@ const answers = {
     }
     return [range.value, restored];
   },
-  /** The factors that a pinch reports while fingers touch an element and a child of it, and for each event
-   * whether the browser and other listeners get it. A finger: x, y, and whether it is on the child. */
+  /** The zoom factors that a pinch reports while fingers touch an element and a child of it (zooms), and for
+   * each event whether the browser and other listeners get it (reaches). An event is its type and its
+   * fingers; a finger is [x, y, whether it is on the child]. */
   pinched({ events, scale }) {
     globalThis.visualViewport = /** @type {any} */ ({ scale });
     const [element, child] = [new EventTarget(), new EventTarget()];
@@ -284,11 +285,11 @@ const answers = {
   mentioned: ({ name, cases }) => cases.map((all) => mentioned[name](...all)),
   passages: ({ name, cases }) => cases.map((all) => passages[name](...all)),
   motion: ({ name, cases }) => cases.map((all) => motion[name](...all)),
-  /** For each leg of the animation: the progress of the points whose relative indices in their cloud (0 the
-   * first, 1 the last) are `parts`. */
+  /** For each leg of the animation (a move between stages) and lag: the progress of the points whose relative
+   * indices in their cloud (0 the first, 1 the last) are `parts`. */
   apart: ({ cases, parts }) => cases.map(([leg, lag]) => parts.map(motion.apart(leg, lag))),
   /** For each camera that a panel reports during a flight between two cameras: whether it counts as turned by
-   * the reader, and whether the flight goes on. The first one reported is that of the flight itself. */
+   * the reader, and whether the flight goes on. The first camera reported is that of the flight itself. */
   async reported({ flight: [from, to], turned }) {
     globalThis.matchMedia ??= () => ({ matches: false });
     const { Camera } = await import("../../assets/player/camera.mjs");
@@ -312,7 +313,7 @@ const answers = {
     const found = await upload("/recording", { size }, most);
     return { ...found, asked: asked.length };
   },
-  /** What each readout of a recipe shows. */
+  /** The text of each readout of a recipe. */
   readouts({ recipe, params, progress, followed }) {
     const stages = engine.stages(recipe, params);
     const at = engine.positions(recipe, params, progress);
@@ -342,10 +343,10 @@ const answers = {
   rows: ({ recipe, params, followed }) => rows(recipe, params, engine.stages(recipe, params), followed),
   typeset: ({ text }) => typeset(text),
   pauses: ({ cases }) => cases.map(([since, chance]) => pause(since, chance)),
-  /** What a `Binding` passes on at each step. A step is either properties set by code (`props`) or the
-   * figure's state after a change (`state`), `pause` milliseconds after the step before, by default long
-   * after any echo; `fresh` means that a new figure has been opened before, `refused` that it shows an error
-   * message. */
+  /** The properties that a `Binding` passes on at each step. A step is either properties set by code
+   * (`props`) or the figure's state after a change (`state`), `pause` milliseconds after the step before, by
+   * default long after any echo; `fresh` means that a new figure has been opened before, `refused` that it
+   * shows an error message. */
   bind({ steps }) {
     const binding = new Binding();
     let now = 0;
@@ -453,9 +454,10 @@ const answers = {
     return { answer, asked: asked.length, ms: performance.now() - start };
   },
   /**
-   * What the player's `State` holds and draws after each command [name, arguments …]. The names are those of
-   * its methods, and four others: "write" tries to assign a field from outside, "take" loads the recipe,
-   * "fast" sets speed and loop, and "moves" sets several parameters before a frame is drawn.
+   * The values that the player's `State` has, and the points that it draws, after each command [name,
+   * arguments …]. The names are those of its methods, and four others: "write" tries to assign a field from
+   * outside, "take" loads the recipe, "fast" sets speed and loop, and "moves" sets several parameters before
+   * a frame is drawn.
    */
   state({ recipe, usual, acts }) {
     const state = new State(usual);
@@ -490,7 +492,8 @@ const answers = {
     }
     return told;
   },
-  /** The parameters after some points have been turned by a key, one after the other. */
+  /** The values of the parameters after some points, given by their indices, have been turned by a key, one
+   * after the other. */
   nudged({ recipe, points }) {
     const state = new State({});
     state.take(recipe, {}, link.read({}, recipe).state);
@@ -590,8 +593,9 @@ const answers = {
     });
   },
   declared: ({ source }) => declared(source),
-  // the calls to WebGL until a program of this source is used, and the calls while it is used; reports on the
-  // console; and whether WebGL is given a real location
+  // Returns the names of the calls to WebGL before a program of this source is first used (before), and of
+  // the calls from then on (after); the warnings on the console (reports); and whether WebGL is given a real
+  // location of the uniform (located).
   compileLazily: ({ source }) => {
     const calls = /** @type {string[]} */ ([]);
     const named = (/** @type {string} */ name, /** @type {unknown} */ result) => [
@@ -632,8 +636,8 @@ const answers = {
     console.warn = warn;
     return { before, after: calls, reports, located };
   },
-  // the calls to WebGL at each turn, in which a shader's uniforms are set to the given values; at a turn
-  // null, code outside the cache sets a uniform instead
+  // Returns the calls to WebGL at each turn, in which a shader's uniforms are set to the given values; at a
+  // turn that is null, code outside the cache sets a uniform instead.
   uniforms: ({ types, turns }) => {
     /** @type {unknown[]} */ let told = [];
     const set = Object.fromEntries(

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "espree";
 
-/** The syntax tree of a script, without the positions of its nodes in the text. @param {string} text */
+/** The syntax tree of a script as plain data, without the positions of its nodes in the text.
+ * @param {string} text the script */
 const tree = (text) =>
   JSON.parse(
     JSON.stringify(parse(text, { ecmaVersion: "latest", sourceType: "module" }), (key, value) =>
