@@ -96,7 +96,7 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """The positions (N, d) of the points at `progress`, a number whose integer part is a stage.
+        """The positions (N, d) at a progress: at k + f, the share f of the way from stage k to stage k + 1.
 
         From the last stage of the cloud on, its points stay where they are.
         """
@@ -170,7 +170,8 @@ def rows(projection: Any, *, stage: int | None = None, over: Row | None = None) 
 class Moment:
     """The state of all clouds: the values of the parameters, and the position between stages (`progress`).
 
-    followed: the index of the point that the reader follows (has selected).
+    followed: the index of the point that the reader follows (has selected); in a cloud with fewer points, the
+    last point counts as followed.
     """
 
     clouds: Mapping[str, Cloud]

@@ -8,9 +8,10 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """A copy of the recipe that is ready to be shown: all axes have ranges, and guides fit into the picture.
+    """A copy of the recipe that is ready to be shown: all axes have ranges and, where they need them, zooms.
 
-    Raises WrongRecipe if the recipe is invalid.
+    Guides (axes, planes) are shortened in views without given ranges. Raises WrongRecipe if the recipe is
+    invalid.
     """
     check(recipe)
     clouds, views = framed(recipe)

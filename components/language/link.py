@@ -228,7 +228,7 @@ def key(scene: Scene, choices: Choices) -> str:
 
 
 def _changed_choices(scene: Scene, choices: Choices) -> dict[str, str]:
-    """The choices that are not defaults, as texts."""
+    """The values of the choices that are not defaults, as texts, by name."""
     return {c.name: str(choices[c.name]) for c in scene.choices if str(choices[c.name]) != str(c.default)}
 
 
@@ -252,10 +252,10 @@ def _number_entry(
 
 
 def _camera_entry(camera: Sequence[float]) -> dict[str, str]:
-    """The entry {"camera": numbers} of a link, with four decimals; {} for a camera that `parse` would refuse.
+    """The entry {"camera": numbers} of a link, with four decimals.
 
-    If `parse` would refuse only the rounded numbers, all decimals are written. If the camera looks at the
-    origin, this point is left out.
+    If `parse` would refuse the rounded numbers, all decimals are written; if it would refuse these too, the
+    result is {}. If the camera looks at the origin, this point is left out.
     """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))

@@ -65,7 +65,7 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """A mark as a dict: its fields, the name of the primitive that draws it, its dashes and arrow heads."""
+    """A mark as a dict: its fields except `guide`, its primitive (`draws`), its dashes and arrow heads."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
     del every["guide"]  # it only matters for framing, which is done
     if isinstance(mark, Stroke):

@@ -59,8 +59,8 @@ class Number(CloudReadout):
     row     the measure: a `Row` or another kind of `Measure`
     index   the index of the point, or `Followed()` for the followed (selected) one
     unit    a text to write after the number
-    digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01.
-            If it is 2 or more, numbers from 100 on are shown without these digits
+    digits  the number of digits after the decimal point; numbers from 1,000 on, or from 100 on if it is 2 or
+            more, are shown without these digits. None for three, or five for numbers below 0.01
     """
 
     row: Measure
@@ -78,7 +78,10 @@ class Number(CloudReadout):
 
 @dataclass(frozen=True)
 class MeasureReadout(CloudReadout):
-    """The base class of readouts that summarise a measure over a cloud's points. Its fields: see `Number`."""
+    """The base class of readouts that summarise a measure over a cloud's points.
+
+    row: the measure. unit: a text after the number. digits: those after the decimal point, as in `Number`.
+    """
 
     row: Measure
     unit: str = ""
@@ -191,7 +194,7 @@ class StageReadout(CloudReadout):
 
 @dataclass(frozen=True)
 class Zeros(StageReadout):
-    """The mean number of coordinates that are exactly 0, over the points of a cloud, such as "3.2 of 8"."""
+    """How many coordinates of a point are exactly 0, on average over a cloud's points, such as "3.2 of 8"."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +210,8 @@ class Patterns(StageReadout):
 class GatesReadout(CloudReadout):
     """The base class of readouts about which neurons of a layer max(Wx + b, 0) are active for which points.
 
-    before, basis: as in `Gated`.
+    The points lie on a circle or sphere before the layer. before: the index of the layer's Affine (Wx + b) in
+    the cloud's pipeline. basis: an orthonormal basis (n, d) of the subspace of that circle or sphere.
     """
 
     before: int

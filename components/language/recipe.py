@@ -194,9 +194,10 @@ class View:
         return self.moved(times, by)
 
     def opacity_of(self, mark: Mark, progress: float, params: Params | None = None) -> float:
-        """The opacity of one of the view's marks at a position between stages. params: as in `at`.
+        """The opacity of one of the view's marks at a position between stages.
 
         Names of axes fade when the axes are much longer than `ranges`, as all names would be near one place.
+        params: the values of the parameters; None for the defaults.
         """
         opacity, (fading, gone) = mark.opacity_at(progress), NAMES_FADE
         if mark.draws == "labels" and mark.role == "axis" and len(zoom := self._zoom(progress, params)):
@@ -204,7 +205,7 @@ class View:
         return opacity
 
     def _zoom(self, progress: float, params: Params | None) -> Array:
-        """The zoom at a position between stages, as a row of `zooms`; empty if the axes never change."""
+        """The zoom at a position between stages, as a row of `zooms`; an empty array for none."""
         more = np.array([each.at(params) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
             return np.empty(0)

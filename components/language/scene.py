@@ -63,7 +63,7 @@ def _one_line(error: str) -> str:
 
 
 def whole(name: str, text: str, low: int, high: int, bounded: bool = True) -> int:
-    """Parse a whole number in decimal digits. Raises WrongValue unless it is from `low` to `high`.
+    """Parse a whole number of at most 18 decimal digits. Raises WrongValue unless it is in `low` … `high`.
 
     name: the name of the choice, for the message. bounded: if false, other whole numbers are accepted too.
     """

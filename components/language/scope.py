@@ -27,7 +27,7 @@ class Scope:
     clouds      the clouds of the recipe
     parameters  the names of its parameters
     stages      the number of its stages
-    dims        the dimension of the view, for a mark
+    dims        the dimension of the view, for a mark; 0 for a readout
     clock       the smallest and largest value of the recipe's clock; None if it has none
     """
 
@@ -66,8 +66,9 @@ class Scope:
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
         """Raise WrongRecipe if a row does not fit the points to which it applies.
 
-        The row must not have more weights than the points have coordinates. If it names a stage, the cloud
-        must have this stage. The same holds for `row.over`. space: None for a row that applies to points of
+        The row must not have more weights than the points have coordinates: at its stage or, if it has none,
+        at the stage with the most. The cloud must have the row's stage; numbers must be finite, and
+        parameters known. The same holds for `row.over`. space: None for a row that applies to points of
         the cloud. For points that the mark computes from the cloud, it is the number of their coordinates;
         they have only stage 0.
         """
@@ -111,7 +112,10 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")
 
     def hull(self, cloud: Cloud) -> None:
-        """Raise WrongRecipe if the cloud has too many points or coordinates to compute its hull per frame."""
+        """Raise WrongRecipe if the cloud has more than 3 coordinates or MAX_SEEN_POINTS points.
+
+        Its hull is computed in every frame.
+        """
         n = len(cloud.points)
         if max(cloud.widths) > 3:
             self.refuse(f"{cloud.name!r} has {max(cloud.widths)} coordinates", "take at most 3 for a hull")
@@ -119,7 +123,7 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def layers_of_plane(self, cloud: Cloud) -> None:
-        """Raise WrongRecipe unless the cloud's steps alternate: Affine of the plane, Normalize, Affine, …"""
+        """Raise WrongRecipe unless the cloud's steps alternate: Affine of the plane with b, Normalize, …"""
         for k, step in enumerate(cloud.pipeline.steps):
             own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
             flat = own and cloud.widths[k : k + 2] == [2, 2]
@@ -132,7 +136,7 @@ class Scope:
 
         before: the index of that step in the cloud's pipeline. Its W must not be made of the points of
         another cloud, and may have at most MAX_NEURONS rows. basis: (n, d) a basis of the subspace in which
-        the circle or sphere lies before this step, as in `Gated`. Its rows must be orthonormal, with as many
+        the points lie, on a circle or sphere, before this step. Its rows must be orthonormal, with as many
         coordinates d as the points have before this step.
         """
         steps = cloud.pipeline.steps

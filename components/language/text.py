@@ -70,7 +70,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a scene: its prose as HTML, its tour, pairs (question, answer), and keys of sources."""
+    """The text of a scene: prose, tour and pairs (question, answer) as HTML, and the keys of sources."""
 
     html: str
     tour: tuple[Stop, ...]

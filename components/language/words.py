@@ -66,8 +66,9 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str, scene: str = "") -> str:
-    """A copy of `html` in which the first use of each glossary term is a link to the term's entry.
+    """A copy of `html` in which the first use of each glossary entry's phrases is a link to the entry.
 
+    Headings, links, tables and summaries are left alone, and so are phrases with another meaning in `scene`.
     page: the address of the glossary. scene: the slug of the scene to which the text `html` belongs, or "".
     """
     pieces = re.split(HTML_PIECES, html)  # text, element, name of its tag, text, …

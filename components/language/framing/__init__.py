@@ -33,7 +33,7 @@ from components.language.recipe import Recipe, View
 
 
 def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
-    """The recipe's clouds and views, where every view has ranges for its axes.
+    """The recipe's clouds and views, where every view has ranges and, if it needs them, zooms.
 
     A view that had no ranges gets computed ones, and its guides (axes, planes, their labels) are shortened to
     fit. The 3D views among these all have the same scale; each is centred on its own points.

@@ -25,10 +25,11 @@ COINCIDENT = 1e-9  # points whose distance, relative to their coordinates, is sm
 
 
 def box_in_plane(extent: ViewExtent) -> Box:
-    """The box that the axes of a 2D view span, as (centre, half of each side): usually a square.
+    """The box that the axes of a 2D view span, as (centre, half of each side).
 
-    If the points visible at first spread much wider than high, the box is only as high as these points and
-    the view's smallest circle need, so it can be wider than high.
+    Its centre is that of the points visible at first. It is a square; but if these points spread much wider
+    than high (WIDE_ASPECT), it is only as high as they and the view's smallest circle need. Points of later
+    states enlarge it, up to a limit (see `components.language.framing`).
     """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION
@@ -52,7 +53,8 @@ def box_in_plane(extent: ViewExtent) -> Box:
 def boxes_in_space(extents: Sequence[ViewExtent]) -> list[Box]:
     """For each 3D view, the box that its picture shows, as (centre, half of each side).
 
-    All boxes are cubes of the same size. They are seen from the direction of the first view's camera.
+    All boxes are cubes of the same size, seen from the direction of the first view's camera. In each picture
+    the points visible at first are centred.
     """
     basis = extents[0].basis  # everything below is in the coordinates of this basis
     firsts = [extent.first @ basis.T for extent in extents]
@@ -85,7 +87,7 @@ def _on_paper(points: Array, center: Array, half: float) -> Array:
 def _middle(points: Array, half: float) -> Array:
     """The centre (3,) of a cube with sides 2 · `half`, such that the points are centred in its picture.
 
-    The points and the centre are in camera coordinates, as in `_on_paper`.
+    The points and the centre are in camera coordinates: right, up, towards the camera.
     """
     center = (points.min(0) + points.max(0)) / 2
     for _ in range(CENTRING_ITERATIONS):
@@ -97,7 +99,8 @@ def _middle(points: Array, half: float) -> Array:
 def _half_for(points: Array, fraction: float) -> float:
     """Half the side of a cube around the points, such that they take the share `fraction` of its picture.
 
-    The picture is the cube's perspective projection, as in `_on_paper`. The share is that of the points'
+    The picture is the cube's perspective projection. The points are in camera coordinates (right, up, towards
+    the camera). The share is that of the points'
     width or height, whichever is larger, in the side of the picture. The result is 1 if all points coincide.
     """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):

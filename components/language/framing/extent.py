@@ -50,7 +50,7 @@ class ViewExtent:
 
     @cached_property
     def spheres(self) -> list[Array]:
-        """For each sphere or circle of the view, an array of its outermost points.
+        """For each sphere or circle of the view (see `_is_sphere`), an array of its outermost points.
 
         If the view has none, the list contains only the array `first`.
         """
@@ -73,7 +73,7 @@ class ViewExtent:
         return self._arrays(seen, params, progress)
 
     def spheres_at(self, progress: float) -> Array:
-        """The outermost points of the spheres and circles that are visible at `progress`."""
+        """The outermost points of the spheres and circles whose opacity exceeds MIN_VISIBLE_OPACITY."""
         seen = [
             mark
             for mark in self.marks
@@ -159,6 +159,7 @@ class ViewExtent:
 
 
 def _is_sphere(mark: Mark) -> bool:
+    """Whether framing keeps a mark large: a `Line` or `Mesh` with a role in SPHERE_ROLES, but no guide."""
     return not mark.guide and mark.role in SPHERE_ROLES and mark.spherical
 
 

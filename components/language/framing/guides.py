@@ -39,9 +39,10 @@ class GuideShortener:
         self._shared = {mark.cloud for v in recipe.views for mark in v.layers if not mark.guide}
 
     def shortened(self, view: View) -> View:
-        """A copy of the view whose guides end inside its picture at each stage.
+        """A copy of the view whose guides end inside its picture at each stage, where this is possible.
 
-        Where guides are shortened by moving points, the clouds in `self.clouds` are replaced.
+        At a stage at which no length fits, a guide is not shortened. Where guides are shortened by moving
+        points, the clouds in `self.clouds` are replaced.
         """
         layers = (self._within(mark, view) if self._may_shorten(mark) else mark for mark in view.layers)
         return replace(view, layers=tuple(layers))

@@ -60,7 +60,7 @@ class ShownPoints:
         return [*before, self.memoised(lambda: _finite(every, some), "finite", of=[every, some])]
 
     def shown(self, cloud: str, show: Sequence[Row], params: Params, progress: float) -> Array:
-        """Display coordinates, like `Moment.shown`, but memoised.
+        """The display coordinates (N, k) of a cloud's N points, memoised. show: the k rows that give them.
 
         A cloud with fewer steps than the recipe stays at its last stage.
         """

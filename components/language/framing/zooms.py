@@ -131,12 +131,14 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom that, together with the stage's zoom `usual`, keeps the points `held` inside the picture.
+    """The zoom that keeps the points `held` inside the picture, in addition to the stage's zoom `usual`.
 
-    The factors of the two zooms are multiplied, and their offsets added. The result is the identity zoom if
-    the points are inside the picture already, or if `held` is empty. There is one exception, in a view with
-    `between`: if `usual` widens the axes, and the points take less than MIN_STAGE_FRACTION of the picture,
-    the zoom makes the axes shorter again, but not shorter than `View.ranges`.
+    The factors of the two zooms are multiplied, and their offsets added. If `held` is empty, or its points
+    are inside already, the result is the identity zoom. Otherwise the points are centred and take at most
+    MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
+
+    In a view with `between`, axes that `usual` lengthens may become shorter again, down to `View.ranges`.
+    This is also done if the points are inside but take less than MIN_STAGE_FRACTION of the picture.
     """
     if not held:
         return identity_zoom(view.dims)

@@ -116,7 +116,8 @@ class Support(AboutQuery, Stroke):
 class SupportDisc(AboutQuery):
     """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`.
 
-    Its fields are explained at `Support`.
+    The plane is perpendicular to the query, through the key with the highest score. radius: that of the disc.
+    corners: the number of points on its edge. query: as in `Support`, None for a query for the followed key.
     """
 
     radius: float

@@ -136,7 +136,7 @@ class Mark:
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows that decide which points are shown: one row for a `Highest` selection, otherwise ()."""
+        """The rows that decide which points are shown: that of `Highest` or `Line.where`, otherwise ()."""
         return ()
 
     def has_heads(self) -> bool:

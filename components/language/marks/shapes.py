@@ -49,11 +49,11 @@ class Points(Selecting, Colored, Clickable):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Clickable, Stroke):
-    """A line through the points of the cloud. order: their indices in the line's order; None for all in turn.
+    """A line through points of a cloud.
 
-    An index −1 interrupts the line. If `order` is None, the line goes through the points in the order of the
-    cloud. where: the line is also interrupted at points at which this row is not positive. arrow: the
-    length of the arrow head at the end of each unbroken piece; 0 for none.
+    order  the indices of the points, where −1 interrupts the line; None for all points in the cloud's order
+    where  a row; the line is also interrupted at points at which its value is not positive. None for no row
+    arrow  the length of the arrow head at the end of each unbroken piece; 0 for none
     """
 
     order: Array | None = None
@@ -224,7 +224,10 @@ class PlaneInBall(Mark):
 
 @dataclass(frozen=True, kw_only=True)
 class Rim(PlaneInBall, Stroke):
-    """The edge of a `Disc`: the circle in which a plane cuts the surface of a ball around the origin."""
+    """The edge of a `Disc`: the circle in which a plane cuts the sphere of radius `radius` around the origin.
+
+    The cloud gives the plane: it has the values of an affine function, as in `PlaneInBall`.
+    """
 
     def points(self, at: Moment) -> Array:
         return super().points(at)[1:]
@@ -322,7 +325,10 @@ class Sheet(Colored):
 
 @dataclass(frozen=True, kw_only=True)
 class Disc(PlaneInBall):
-    """The disc in which a plane cuts a ball around the origin; its fields are explained at `PlaneInBall`."""
+    """The disc in which a plane cuts the ball of radius `radius` around the origin.
+
+    The cloud gives the plane: it has the values of an affine function, as in `PlaneInBall`.
+    """
 
     draws = "mesh"
 
