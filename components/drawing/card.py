@@ -106,7 +106,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 
 
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
-    """The bounding box of all marks in all states, extended to the proportions of a card.
+    """The bounding box of all marks in all states, with EDGE_PX around it, in the proportions of a card.
 
     run: for each state, its projected marks.
     """
@@ -119,11 +119,11 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2), in pixels, whose bounding box is that of the visible part of a mark with N points.
+    """Points (2N, 2), in pixels, with the bounding box of a mark with N points, cut to the picture.
 
-    Each point of the mark contributes two: for cells and labels, opposite corners of the rectangle that the
-    cell, or the mark's longest label, takes; for other marks, the point itself, twice. Points outside the
-    picture of size `size` are moved to its edge.
+    They are two opposite corners of a rectangle around each of the N points. For cells this is the cell; for
+    labels it has room for the mark's longest label; for other marks it has size 0. The picture has the size
+    `size`. A corner that is outside it by more than half a rectangle is moved to that distance.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

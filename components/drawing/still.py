@@ -188,7 +188,7 @@ class Drawn:
 
     @property
     def front(self) -> np.ndarray:
-        """The triangles of a closed mesh that face the camera, as indices of corners."""
+        """The triangles of a closed convex mesh that face the camera, as indices (F, 3) of its points."""
         every = self.mark.triangles
         sides = areas(self.flat[every])
         return every[sides * sides[self.depth[every].mean(1).argmin()] > 0]
@@ -300,7 +300,7 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _colored_mesh(drawn: Drawn) -> str:
-    """SVG of a mesh coloured by value: for each colour of the scale, the band of values nearest to it.
+    """SVG of the front of a mesh coloured by value: for each colour, the band of values nearest to it.
 
     Each band extends a little under the one that is drawn next, so that no gap shows between them.
     """
@@ -415,8 +415,8 @@ def _remaining_colour(drawn: Drawn, chosen: np.ndarray, others: Sequence[Drawn])
     """For each point in `chosen` (indices), the share of its colour that remains, from 0 to 1.
 
     Points far from the camera fade, and translucent surfaces in front of a point weaken its colour. The share
-    is 1 in a 2D view, and for a mark that shows only the followed (selected) point. others: the marks whose
-    surfaces can be in front.
+    is a multiple of OPACITY_STEP; it is 1 in a 2D view, and for a mark that shows only the followed point.
+    others: the marks whose surfaces can be in front.
     """
     left = np.ones(len(chosen))
     if not drawn.deep or isinstance(getattr(drawn.mark, "only", None), Followed):

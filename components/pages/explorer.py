@@ -257,7 +257,7 @@ def discovery(scene: Scene, *, shown: bool) -> list[Any]:
     """Elements for the head of a scene's page: its link preview, and a link to its oEmbed description.
 
     Both are for the address of the current request, with its query. shown: whether the page shows the state
-    in its query. If not, because the query is invalid, the preview shows the scene's default state.
+    in its query. If not, because the query is invalid, the preview's picture shows the default state.
     """
     query = request.query_string.decode("latin-1")
     here = f"{request.url_root}{scene.slug}" + (f"?{query}" if query else "")

@@ -89,10 +89,10 @@ def served(name: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/, without comments and white space if it is a script.
+    """The text of a file of assets/; for a bundled module, that in the bundle if this is current (`folders`).
 
-    rjsmin removes these from a script that is not bundled. It cannot handle nested template literals;
-    tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.
+    rjsmin removes comments and white space from a script that is not bundled. It cannot handle nested
+    template literals; tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.
     """
     for folder in folders():
         path = safe_join(str(folder), name)
@@ -142,7 +142,7 @@ def ordered(entry: str) -> dict[str, str]:
 
 @cache
 def names(entry: str) -> tuple[str, ...]:
-    """The names of the module `entry` and of all modules that it needs, as in `modules`; computed once."""
+    """The names of the module `entry` and of all modules that it imports, also dynamically; computed once."""
     return tuple(modules(entry))
 
 

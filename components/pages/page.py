@@ -113,7 +113,7 @@ def _head(scene: Scene) -> html.Div:
 
 
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
-    """The element of a figure: its formula, its views, and a container for its scrubber.
+    """The element of a figure: its formula, its views, its `Letters`, and a container for its scrubber.
 
     state: the state that the still picture in place of the views shows; None for no picture and no formula.
     scrubber: whether there is a container for the scrubber.
@@ -206,7 +206,7 @@ def offers(state: State, name: str) -> bool:
 
 
 def _clicked(recipe: Recipe, name: str) -> bool:
-    """Whether readers can set the choice `name` by clicking in a view of this recipe.
+    """Whether readers can set the choice `name` to a number above 0 by clicking in a view of this recipe.
 
     A choice of the kind `Picked` has a control on the page only if this is so.
     """
@@ -259,9 +259,10 @@ def prose(scene: Scene, place: Place) -> str:
 
 
 def anchored(html: str) -> str:
-    """The HTML of a text in which each heading has an `id`, so that links can lead to it.
+    """The HTML of a scene's or guide's text, with an `id` added to each <h2>, so that links can lead to it.
 
-    After the first section, each paragraph that begins in bold has one too.
+    After the first section (see `sections`), paragraphs that begin in bold get one too. The `id` is made of
+    the words of the heading, or of the bold words.
     """
     first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))
     return first + LEAD.sub(lambda found: f'<p id="{anchor(found[1])}"><strong>{found[1]}</strong>', others)
@@ -280,9 +281,9 @@ def _stop(number: int, stop: Stop) -> list[Any]:
 
 
 def sections(text: str) -> tuple[str, str]:
-    """Split the HTML of a text into two: the part up to the end of the first section, and the rest.
+    """Split the HTML of a text before its second <h2>: the first section with all before it, and the rest.
 
-    The first part is shown beside the figure.
+    On a scene's page the first section is beside the figure. The rest is "" if there is no second <h2>.
     """
     before, *parts = re.split(r"(?=<h2)", text)
     return before + "".join(parts[:1]), "".join(parts[1:])

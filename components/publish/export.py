@@ -84,7 +84,7 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
     """The HTML of an exported page, which will be written to `out`.
 
     If `assets` is None, it is self-contained. Otherwise it loads files from the folder `assets`, which are
-    written here. changeable: as in `export`.
+    written here. changeable: the names of the choices that readers can still change.
     """
     recipes = inlined(scene, state, changeable) if changeable else None
     if assets is None:
@@ -162,7 +162,7 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 def run(t: float, last: int) -> float:
     """The position between stages, from 0 to `last`, at time `t` of a video, from 0 to 1.
 
-    It pauses at each stage, and moves slowly before and after each pause.
+    After each move to the next stage it pauses; it moves slowly at the beginning and the end of each move.
     """
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0

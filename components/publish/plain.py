@@ -116,7 +116,8 @@ def single_file(
 def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str, Any] | None = None) -> str:
     """The HTML document of a page with a figure that loads the files of `common`.
 
-    folder: the relative address of the folder with these files. recipes: as in `single_file`.
+    folder: the relative address of the folder with these files. recipes: for choices that readers can change,
+    each recipe by its `link.key`; None if they can change none.
     """
     sheets = [element("link", {"rel": "stylesheet", "href": f"{folder}/{name}"}) for name in SHEETS]
     code = element("script", {"src": f"{folder}/{PROGRAM}"})
@@ -139,10 +140,10 @@ def common() -> dict[str, str]:
 def _alone(
     scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
-    """The element of a figure, which contains its recipes as JSON. recipes: as in `single_file`.
+    """The element of a figure, which contains its recipes as JSON.
 
-    If `recipes` is None, it contains only the recipe of `state`. plotly: the address of the drawing library;
-    None if the page contains it.
+    recipes: each by its `link.key`; None for only the recipe of `state`. plotly: the address of the drawing
+    library; None if the page contains it.
     """
     if recipes is None:
         recipes = {key(scene, state.choices): contents(scene, state.choices) | {"choices": [], "text": None}}

@@ -129,7 +129,7 @@ def _record(asked: argparse.Namespace) -> None:
 
 
 def _words(path: Path) -> str:
-    """The text of a file. Raises CommandFailed if it has more than MAX_TEXT_BYTES, or is not UTF-8."""
+    """The text of a file in UTF-8. Raises CommandFailed for other data, and for more than MAX_TEXT_BYTES."""
     if readable(path).stat().st_size > MAX_TEXT_BYTES:
         raise CommandFailed(
             f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB: shorten it (only its beginning would be read)"

@@ -72,9 +72,9 @@ class Site:
 def write(folder: Path, url: str = "", links: Links = ()) -> str:
     """Write the site into a folder; returns a line for the terminal with its size.
 
-    Raises CommandFailed if `folder` is a file, or contains something else than a site; OSError. url: the
-    absolute address that the folder will have; "" if unknown. Without it, link previews have no pictures,
-    because social networks only follow absolute addresses. links: as in `Site`.
+    Raises OSError, and CommandFailed if `folder` is a file, or has files but no site. url: the absolute
+    address that the folder will have; "" if unknown. Without it, link previews have no pictures, because
+    social networks only follow absolute addresses. links: (text, URL) of each link at the foot of pages.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     site = Site(url, links)
@@ -101,7 +101,7 @@ def write_story(folder: Path, links: Links = ()) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
     Raises OSError; and CommandFailed if `folder` is a file, contains the explorer, or has files but no
-    `theme.css`, so that it is no older site. links: as in `Site`.
+    `theme.css`, so that it is no older site. links: (text, URL) of each link at the foot.
     """
     if (folder / "story/index.html").is_file():
         raise CommandFailed(
