@@ -65,6 +65,7 @@ def named(face: str) -> str | None:
 def css(address: Callable[[str], str]) -> str:
     """The style sheet that declares the fetched fonts, and the font families of text and formulas.
 
+    In an embed whose figure is not ready, text and formulas have system fonts, so that no font is loaded.
     address: a function that returns the address of a font file from its name in `files`.
     """
     faces = [

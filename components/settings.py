@@ -94,9 +94,9 @@ def read(environment: Mapping[str, str]) -> Settings:
 
 
 def links(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The links at the foot of each page, from IMPRINT_URL and PRIVACY_URL: for each its text and its URL.
+    """The links at the foot of each page: pairs (text, URL), from IMPRINT_URL and PRIVACY_URL where set.
 
-    Raises WrongSetting.
+    Raises WrongSetting if one is not the URL of a page.
     """
     return tuple((text, url) for name, text in LINKS.items() if (url := _url(environment, name)))
 
@@ -124,9 +124,10 @@ def _reach_folder(folder: Path) -> None:
 
 
 def _reach_redis(url: str) -> None:
-    """Try once to connect to Redis. Raises WrongSetting if Redis refuses or its package is not installed.
+    """Try once to connect to Redis.
 
-    If Redis does not answer, only a warning is printed, because it may start later.
+    Raises WrongSetting if Redis refuses, its package is not installed, or the URL is invalid. If Redis does
+    not answer, only a warning is printed, because it may start later.
     """
     try:
         import redis

@@ -207,7 +207,10 @@ class Pictures:
             self.shown = {**self.chosen, **{c.name: c.parse(texts[c.name]) for c in known}}
 
     def news(self, film: Film) -> dict[str, Any]:
-        """The recipe that shows the film so far, without the fields that the page already has."""
+        """The recipe that shows the film so far, without the fields that the page already has.
+
+        If the film has no network of the seed that the page shows, it is the recipe for seed 0.
+        """
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))
         for kind in ("clouds", "views"):

@@ -100,7 +100,7 @@ def close(ticket: str) -> None:
 def active() -> dict[str, dict[str, Any]]:
     """All trainings by ticket: first those that run, then those that wait, both in order of arrival.
 
-    For each training, the result has its entry (see `start`) with a further key `waits`: whether it waits.
+    The value is the stored entry of the training (`order`, `owner`, `address`, `number`), and `waits`.
     First, this ends trainings whose entry is corrupt; waiting trainings whose page has been silent for too
     long; and running trainings whose worker has been silent for too long.
     """
@@ -187,7 +187,7 @@ def abandon() -> None:
 
 
 def has_worker() -> bool:
-    """Whether a worker is alive: the wall-clock time of its last heartbeat is at most WORKER_TIMEOUT ago.
+    """Whether a worker is alive: the time of its last heartbeat is within WORKER_TIMEOUT of this clock.
 
     The answer must come at once, so this cannot wait for a second heartbeat, as `silence` does.
     """
@@ -208,10 +208,10 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a poll of a page. The arguments are as in `ask`.
+    """Store a poll of a page: the last step of which it has news, and whether it stops the training.
 
-    Each stored poll has a random part, so it differs from the poll before. A changed poll shows that the page
-    is still open.
+    look: the choices for which the page wants pictures. Each stored poll has a random part, so it differs
+    from the poll before. A changed poll shows that the page is still open.
     """
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())

@@ -26,7 +26,10 @@ MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 
 
 def built(scene: Scene, choices: Choices) -> Recipe:
-    """The finished recipe of a scene for a reader's choices. Raises WrongValue."""
+    """The finished recipe of a scene for a reader's choices, cached unless they are private.
+
+    Raises WrongValue. Private are choices that name data that a reader has trained or uploaded.
+    """
     return finished(draft(scene, choices)) if scene.private(choices) else cached_recipe(scene, choices)
 
 
@@ -62,7 +65,10 @@ def recipe_of(scene: Scene, **choices: Any) -> Recipe:
 
 
 def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> State:
-    """The state that the query of a link asks for. Raises WrongValue. tour: as in `parse`."""
+    """The state that the query of a link asks for. Raises WrongValue.
+
+    tour: whether the query may name a stop of the scene's tour.
+    """
     return parse(scene, query, built, tour=tour)
 
 

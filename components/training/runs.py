@@ -40,7 +40,8 @@ class UnknownKey(WrongValue):
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
     """Store a film that a client trained or uploaded, and return its key. Raises StoreUnavailable.
 
-    client, trained: as in `keep`.
+    client: the client whose share of the storage the film takes. trained: whether this server has trained it;
+    an uploaded film is deleted earlier.
     """
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
@@ -50,7 +51,8 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
     client: the client whose share of the storage the run takes. trained: whether this server has trained it;
     a run that was only uploaded is deleted earlier. If all runs together would exceed the limit, other runs
-    are deleted first.
+    are deleted first. A run that is stored already keeps its client and `trained`, and only its date is new;
+    but if it was only uploaded and is now `trained`, it is stored anew.
     """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}

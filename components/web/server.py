@@ -117,8 +117,8 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 def picture(kind: str, mime_type: str, slug: str) -> Response:
     """The response with a picture of a scene, drawn on the server in the state that the query describes.
 
-    kind: as in `stills.picture`. If it is the name of a page in `front_pages`, the page's own state is drawn,
-    and any query raises WrongValue.
+    kind: "still", "preview", "card", or the name of a page in `front_pages`: then the page's own state is
+    drawn, and any query raises WrongValue.
     """
     return revalidated(stills.picture(kind, find(slug), request_query()), mime_type)
 

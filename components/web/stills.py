@@ -63,7 +63,7 @@ def _picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
 
 
 def kept(kind: str, scene: Scene) -> bytes:
-    """The picture of a scene's default state, from a file. kind: as in `draw`.
+    """The picture of a scene's default state, from a file. kind: what `draw` draws, such as "card".
 
     If there is no file, the picture is drawn, and written to the file if the folder is writable.
     """
@@ -82,7 +82,11 @@ def folder() -> Path:
 
 
 def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({})) -> bytes:
-    """Draw a picture. kind: "card" or "moving card", both in the theme "auto"; else as in `picture`."""
+    """Draw a picture: SVG, or for "preview" and the names of `front_pages` a PNG.
+
+    kind: "still", "preview", "card", "moving card" (with an animation), or the name of a front page, whose
+    own state is drawn. query: the state; for cards it must be empty, and their theme is "auto".
+    """
     page = front_pages().get(kind)
     state = state_of(scene, page.query if page else query)
     if page or kind == "preview":
@@ -92,7 +96,7 @@ def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({}
 
 
 def draw_cards() -> None:
-    """Draw the cards that are missing; delete all pictures that other versions of Normscape have kept."""
+    """Draw the missing cards without animation; delete all pictures that other versions have kept."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)
