@@ -140,9 +140,9 @@ def feed_forward(own: Own, function: str) -> Steps:
 
 
 def norm_alone(own: Own, name: str) -> Steps:
-    """The step of RMSNorm without a gain, with the arguments of `layer_norm`.
+    """The step of RMSNorm without a gain, for the d coordinates of the block with the weights `own`.
 
-    So it can replace `layer_norm`. It ignores `name`, and finds from `own` only the number d of coordinates.
+    It has the same arguments as `layer_norm`, to replace it, but ignores `name`, and reads only d from `own`.
     """
     return (sphere(len(own["attn.c_proj.bias"])),)
 

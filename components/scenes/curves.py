@@ -191,7 +191,10 @@ def spans(events: Sequence[Event]) -> str:
 
 
 def folds(film: Film, seed: int) -> str:
-    """Text that lists each drop of the loss: its training steps, how many points turn over, and where."""
+    """Text that lists each drop of the loss: its training steps, how many points turn over, and where.
+
+    It is "none" if there is no drop. To turn over is to turn by more than SIDE_CHANGE_DEGREES at a norm.
+    """
     middle, lines = MIDDLES[film.network.middle], []
     for event in drops(film.steps, film.loss[seed]):
         fold, words = swing_during(film, seed, event), ""
@@ -214,10 +217,10 @@ def swing_during(film: Film, seed: int, event: Event) -> Swing | None:
 
 
 def snapping(film: Film, seed: int) -> list[int]:
-    """Indices of the points that turn over at a norm during the largest drop of a seed's loss.
+    """Indices of the points that turn by over SIDE_CHANGE_DEGREES during the largest drop of a seed's loss.
 
-    They change to the other side of the origin. The list is empty if there is no drop, no norm or no such
-    point.
+    They turn at the norm at which most points do (`swing_during`). The list is empty if there is no drop, no
+    norm or no such point.
     """
     found = drops(film.steps, film.loss[seed])
     fold = swing_during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None

@@ -88,8 +88,9 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
     """The camera position of `view`; if the accuracy after training is 1, one that sees the plane edge-on.
 
-    Of several such positions, it is the one from which the data appear widest. Positions whose height is
-    between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are preferred.
+    Of several such positions, it is the one from which the data spread most along the line as which the plane
+    appears. Positions whose height is between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are
+    preferred.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

@@ -208,7 +208,10 @@ def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def facts(shape: Shape, weights: Own) -> Facts:
-    """Table: the largest change of a logit of the whole trained model, after each step of the rewriting."""
+    """Table: the largest absolute change of a logit of the whole trained model, after each step of rewriting.
+
+    It is computed in double and in single precision.
+    """
     whole = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(whole)
     gains = absorb.gains_absorbed(shifts)

@@ -53,7 +53,10 @@ def build(choices: Choices, film: Film, accuracy_rows: Rows) -> Recipe:
 
 
 def thinned(film: Film) -> Film:
-    """The stored training `film` with only CHECKPOINTS of its checkpoints, to make the recipe small."""
+    """The stored training `film` with at most CHECKPOINTS of its checkpoints, to make the recipe small.
+
+    They are evenly spaced by index.
+    """
     kept = np.unique(np.linspace(0, len(film.steps) - 1, CHECKPOINTS).astype(int))
     parts = {name: getattr(film, name)[:, kept] for name in ("weights", "loss", "accuracy")}
     return replace(film, steps=film.steps[kept], **parts)

@@ -239,7 +239,8 @@ def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark
 def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
     """View from the side, and its clouds: the height along 𝟏 against a direction in the hyperplane Σx = 0.
 
-    The direction is the one in which the letters spread most. stops: as in `marks`.
+    The direction is the one in which the letters spread most. stops: the slider's values at which paths are
+    computed.
     """
     flat = (slid.stream @ SHOW.T).reshape(-1, D - 1) / slid.unit
     along = np.linalg.svd(flat - flat.mean(0), full_matrices=False)[2][0] @ SHOW
@@ -260,7 +261,8 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
     With "distance" it is a graph with three curves, against the step of the context window: how far the
     followed (selected) letter's vector is from that letter's vector at the first step, in spreads, for each
     part of PART_LABELS; there are no further clouds. Otherwise it shows the loss, or the size of the
-    vectors, along a long text. stops: as in `marks`. found: the table of measurements.
+    vectors, along a long text. stops: the steps at which the curves are computed. found: the table of
+    measurements.
     """
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)

@@ -149,7 +149,8 @@ def layers(choices: Choices, film: Film | None) -> Layers:
 def ordered(film: Film, seed: int) -> tuple[Affine, Affine]:
     """The two linear layers of the network of `seed`, with the weights at the slider's training step.
 
-    Neurons are sorted: first those whose activations vary most over the data, at the end of training.
+    Neurons are sorted by the variance of their activations over the data at the end of training, the largest
+    first.
     """
     hidden = film.network.pipeline(film.weights[seed, -1].astype(float)).stages(
         film.data.points.astype(float)
@@ -178,9 +179,9 @@ def by_hand(mirrored: bool) -> Layers:
 
 
 def drawn_weights(seed: int) -> np.ndarray:
-    """Random weights (MAX_NEURONS, 3), with which each neuron has the variance 1 on the norm's surface.
+    """Random weights W₁ (MAX_NEURONS, 3), a row for each neuron; narrower layers take the first rows.
 
-    Layers with fewer neurons take the first of them.
+    At each point of the norm's circle or sphere, the value of a neuron has the variance 1 over the draws.
     """
     return np.random.default_rng(seed).normal(size=(MAX_NEURONS, 3)) / RADIUS
 
@@ -284,8 +285,8 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
     """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
 
-    The graph shows the values before and after the activation `function`. Its scale of values ends at 1.1
-    times `reach`.
+    It shows the values after the activation `function`, and of the first three neurons also those before it.
+    Its scale of values goes from −1.1 to 1.1 times `reach`.
     """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))

@@ -37,7 +37,7 @@ def cut(heads: int, shape: str) -> Recipe:
     """The recipe for a number of attention `heads`, each of which sees a part wᵢ ∈ [0, 1] of each axis i.
 
     The numbers wᵢ of a head are its shares of the axes, and together its window. `shape` is the shape of the
-    windows, as in `geometry.windows`.
+    windows where they overlap: "box", "triangle" or "sine".
     """
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)

@@ -115,10 +115,10 @@ def pairs(d: int) -> Rows:
 
 
 def columns(d: int, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
-    """Points, pipeline and place of a cloud that the pipeline moves to 0 and to the columns of the Jacobian.
+    """Points, pipeline and place of a `Cloud` that shows the columns of the Jacobian J of the norm's `steps`.
 
-    The Jacobian (d, d) is that of `steps` at the point x of the sliders. The cloud's points are 0 and the d
-    unit vectors. Its place makes pairs (x, point) of them; its pipeline maps a pair (x, v) to J·v.
+    The points are 0 and the d unit vectors v. The place maps a point v to the pair (x, v), where x is the
+    point of the sliders; the pipeline maps this pair to J·v, with the Jacobian (d, d) at x.
     """
     unit = Affine(np.eye(2 * d, d, -d), x_sliders(d, 2 * d))
     direction = Affine(np.eye(d, 2 * d, d))
@@ -206,7 +206,7 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
 
 
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
-    """Points spread over space, coloured by 1/√(σ² + ε), the largest singular value of J there."""
+    """Points spread over space, coloured by log₁₀ of 1/√(σ² + ε), the largest singular value of J there."""
     x = 1.1 * clouds.gaussian(2 * CROWD_COUNT, d, seed=SEED + 1)
     x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD_COUNT]
     factor = Pipeline(
@@ -277,7 +277,10 @@ def guides(d: int, centred: bool) -> list[Part]:
 
 
 def above(d: int, centred: bool, forward: bool) -> View:
-    """View from above, before the norm: x, which can be dragged, and the points of `crowd`."""
+    """View from above: before the norm x, which can be dragged, and the points of `crowd`; and outlines.
+
+    The outlines are of the sphere or circle and, if `forward`, of the ball under the Jacobian.
+    """
     flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
     outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])
     carried = rows(np.eye(2, 2 * d) + np.eye(2, 2 * d, d))

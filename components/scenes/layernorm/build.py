@@ -189,7 +189,7 @@ def arrival_stage(centered: bool) -> int:
 def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
     """The hyperplane U of LayerNorm: a line for d = 2, a disc with a rim for d = 3.
 
-    The points of the line or disc move by `steps`. reach: as in `guides`.
+    The points of the line or disc move by `steps`. Its size is in proportion to `reach`.
     """
     show, u, title = rows(display(d)), hyperplane_basis(d), f"{HYPERPLANE_NAMES[d]}, later moved"
     shared: Look = {"steps": steps, "guide": True}
@@ -250,7 +250,8 @@ def to_radius(surface: Steps, centered: bool) -> Steps:
 def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
     """Cloud and mark of the ellipsoid's semi-axes, shown from the stage at which γ makes it.
 
-    centered, surface: as in `circle`.
+    centered: True for LayerNorm. surface: steps for points of the unit sphere, which rest until the data
+    points arrive there.
     """
     arrival = arrival_stage(centered)
     frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])

@@ -234,8 +234,9 @@ def vectors(norm: Reduced, first: Digest, row: analysis.TableRow, colour: str) -
 def token_classes(norm: Reduced, first: Digest) -> list[str]:
     """The class of the token of each vector of the norm, one of TOKEN_CLASSES.
 
-    They are: the first token of a text, a special token, punctuation (no letters or digits), any other.
-    first: the recording, which has the texts of the tokens and the ids of special ones.
+    They are: the first token of a text, a special token, punctuation (without letters and digits), any other,
+    such as a token whose text is not known. first: the recording, which has the texts of the tokens and the
+    ids of special ones.
     """
     start, special, punctuation, other = TOKEN_CLASSES
     found = []

@@ -117,9 +117,10 @@ def parts(paths: Sequence[str]) -> list[str]:
 
 
 def _stack(path: str) -> str:
-    """The part of a module's path before its first number: it tells an encoder's layers from a decoder's.
+    """A module's path up to its first digit: it tells an encoder's layers from a decoder's.
 
-    It is "" if the path has a "#", the number of a call.
+    An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path with "#", after
+    which stands the number of a call.
     """
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
@@ -310,7 +311,7 @@ def axes(
 ) -> list[Part]:
     """The frame, ticks and title of each strip, and the numbers of the layers below the last strip.
 
-    scales: as in `lines`.
+    scales: the ends of each strip's vertical scale.
     """
     show, grid, frame = rows(np.eye(2)), [], []
     places, names = list[tuple[float, float]](), list[str]()

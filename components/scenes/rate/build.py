@@ -118,7 +118,7 @@ def gradient(width: int, inputs: int) -> Pipeline:
 def gradient_path() -> Path:
     """The path of gradient descent, w ← w − η(∇L + λw).
 
-    The state is w, the angle by which w turned in the last step, and the number of steps.
+    The state is w, the angle in degrees by which w turned in the last step, and the number of steps.
     """
     state, width = 4, 6
     at = np.eye(width)
@@ -136,8 +136,8 @@ def gradient_path() -> Path:
 def adam_path() -> Path:
     """The path of Adam with decoupled weight decay.
 
-    The state is w, the angle by which w turned in the last step, the number of steps t, m, v, 1 − β₁ᵗ and 1 −
-    β₂ᵗ.
+    The state is w, the angle in degrees by which w turned in the last step, the number of steps t, Adam's
+    averages m and v of the gradient and of its square, and the corrections 1 − β₁ᵗ and 1 − β₂ᵗ.
     """
     state, width = 10, 14  # after the state: the noise of the step, and then the gradient
     at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections

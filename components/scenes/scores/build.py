@@ -139,9 +139,10 @@ def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
 
 
 def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
-    """The parts of the choice "scores": parameters, clouds, views, readouts. shared: as for `loaded`.
+    """The parts of the choice "scores": parameters, clouds, views, readouts.
 
     The views show scores as they are and divided by dₖᵃ, with a from a slider, and their softmax weights.
+    shared: "one" if a common number is added to all components of a vector, "across" if to half of them.
     """
     factor = d**-POWERS
     divided, squared = (
@@ -219,7 +220,8 @@ def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     """Softmax weights of a few queries over a few keys, from scores as they are and divided.
 
-    The readouts are the mean entropies of both kinds of weights. shared: as for `loaded`.
+    The readouts are the mean entropies of both kinds of weights. shared: "one" if a common number is added to
+    all components of a vector, "across" if to half of them.
     """
     both = random_vectors(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)

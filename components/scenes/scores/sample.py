@@ -121,7 +121,8 @@ def passing(m: int) -> Pipeline:
 def pair_steps(d: int, shared: str) -> Steps:
     """Steps from the 11 numbers of a pair (q, k), as in `pairs`, to 18: those of `seen_by_q` at each stage.
 
-    First they correlate the components, by the slider ρ (`correlated`). shared: as for `loaded`.
+    First they correlate the components, by the slider ρ (`correlated`). shared: "one" or "across", the
+    components to which g is added (see `loaded`).
     """
     to = loaded(shared, d)
     mixed = correlated(11, {3: to, 8: 4 + to}, d, free=(9, 10))
@@ -165,7 +166,8 @@ def variances(d: int, shared: str, rho: Array) -> Array:
 
     Before the sphere it is Σ λ², where λ are the variances of the coordinates in this module's basis: 1 − ρ +
     ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the coordinate along 𝟏.
-    On the sphere the variance is d² times that of the cosine. shared: as for `loaded`.
+    On the sphere the variance is d² times that of the cosine. shared: "one" or "across", the components to
+    which g is added (see `loaded`).
     """
     low, high = 1 - rho, 1 - rho + rho * d
     first, second = np.stack([high, low], -1), np.stack([low, high], -1)

@@ -345,9 +345,9 @@ def never(keys: np.ndarray) -> int:
 
 
 def nearly(x: np.ndarray) -> int:
-    """Index of the key to follow at first: of those inside the convex hull, the one farthest from the mean.
+    """Index of the key to follow at first: the one farthest from the mean of all keys, except hull corners.
 
-    If all keys are corners of the hull, it is 0, the first key.
+    If all keys are corners of the convex hull, it is 0, the first key.
     """
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
