@@ -56,7 +56,7 @@ class Settings:
     """The settings of the web application.
 
     embed_origins: the origins of the sites that may show embeds in a frame; if it is empty, any site may.
-    links: for the text of each link at the foot of a page its URL.
+    links: the links at the foot of each page, as pairs (text, URL).
     """
 
     prefix: str = "/"

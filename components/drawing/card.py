@@ -44,7 +44,7 @@ def card(recipe: Recipe, state: State) -> str:
 
 
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
-    """The first view in a state, still: its bounding box, and its marks as SVG."""
+    """The first view in a state, still: the box around it, in the proportions of a card; its marks as SVG."""
     size, box, (drawn,) = _run(recipe, [state])
     return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 

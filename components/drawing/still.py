@@ -195,7 +195,7 @@ class Drawn:
 
     @property
     def solid(self) -> bool:
-        """Whether the mark is a surface that hides the points behind it."""
+        """Whether the mark is a closed, opaque surface, which hides the points behind it."""
         return self.mark.closed and self.opacity >= 1
 
     @property
@@ -345,7 +345,7 @@ def _steps(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
-    """For each value, the index of the colour nearest to it on the colour scale of `color`."""
+    """For each value, the index of the nearest colour of the scale; beyond the scale, that of its end."""
     return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 

@@ -128,8 +128,9 @@ class Count(SelectionReadout):
 class Lengths(CloudReadout):
     """The lengths of the semi-axes of an ellipsoid.
 
-    The ellipsoid is described by the points of the cloud at its last stage, in the same way as for
-    `SemiAxes`.
+    It is the image of a sphere under a linear map. At its last stage, the cloud has the centre of the
+    ellipsoid as its first point, then the images of the ends of radii of the sphere that are perpendicular to
+    each other.
     """
 
 
@@ -235,7 +236,7 @@ class Ranks(GatesReadout):
 class Pieces(GatesReadout):
     """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of radius `radius` around 0.
 
-    The circle lies in the plane that `basis` spans, so this must have two vectors (see `Gated`). The number
+    The circle lies in the plane that `basis` spans, so this must have two vectors. The number
     does not depend on the cloud's points.
     """
 

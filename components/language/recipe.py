@@ -121,7 +121,7 @@ class Wider:
     zooms: Sequence[Sequence[Sequence[float]]]
 
     def at(self, params: Params) -> Array:
-        """The zooms at these values of the parameters (stages, 1 + dims): a factor and offsets each."""
+        """The zooms at these parameters, (stages, 1 + dims): for each stage the factor, then the offsets."""
         rows, stops = np.array(self.zooms), np.array(self.stops)
         value = prod(params[name] for name in self.parameters)
         if self.log:  # such a slider may also be at 0, which has no logarithm

@@ -62,7 +62,7 @@ class Site:
     """The facts about a static site that its pages contain.
 
     url    the absolute address that the folder will have, with a slash at its end; "" if unknown
-    links  the links at the foot of each page: for each its text and its URL
+    links  the links at the foot of each page, as pairs (text, URL)
     """
 
     url: str

@@ -71,8 +71,8 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
     """The clouds "points", "moved", "closed form" and "origin".
 
     "points" starts on the circle; its two steps are the affine map and u_ε. "moved" starts at the affine
-    image, and its last step is u_ε, so that its trails are rays to the circle. The arguments are those of
-    `affine`.
+    image, and its last step is u_ε, so that its trails are rays to the circle. stretch, shift: the names of
+    the parameters a and t, or None for a = 1 or t = 0.
     """
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (
@@ -86,8 +86,8 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
     """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
-    theta: the angles (N,). a is the parameter `stretch`, t the parameter `shift`, as in `affine`. The last
-    stage of the cloud is x′; the third coordinate of its first stage is cos θ.
+    theta: the angles (N,). a is the parameter `stretch` (None: 1), t the parameter `shift` (None: 0). The
+    last stage of the cloud is x′; the third coordinate of its first stage is cos θ.
 
     It is computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2. This
     avoids cancellation where |t| = |a|.

@@ -36,8 +36,9 @@ def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tup
 
     `what` is "loss", "accuracy", "both" or "gradient". With "both", there is a second curve: the accuracy of
     `seed`. With "gradient" it is the length of that network's gradient. Except with "accuracy", plateaus and
-    drops of the loss of `seed` are marked, and a click on a drop plays it (`replay`, which also explains
-    `shown`). Losses and lengths are drawn as log₁₀, but with "both" the loss is drawn itself.
+    drops of the loss of `seed` are marked, and a click on a drop plays it. Losses and lengths are drawn as
+    log₁₀, but with "both" the loss is drawn itself. shown: the stage that such a click shows, for a scene
+    that shows only one norm; otherwise None.
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)

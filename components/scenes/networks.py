@@ -69,8 +69,8 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
     It also shows the separating plane, if this can be drawn (`_flat`), and the unit sphere, if u_ε stands
     between the linear layers and the widest hidden layer has three neurons. sheet: cloud and marks of the
-    input space (see `sheets`). marked: indices of points to emphasise, those that turn by over 90° during a
-    drop of the loss.
+    input space, which the layers move too. marked: indices of points to emphasise, those that turn by over
+    90° during a drop of the loss.
     """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears

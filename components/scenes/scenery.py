@@ -264,7 +264,7 @@ def angle(x: Array, title: str = "") -> Color:
 
 
 def slider(name: str) -> Entries:
-    """The value of the slider `name`, as a single number of a step."""
+    """Entries for a step that are a single number: the value of the slider `name`."""
     return Entries(0.0, {name: 1.0})
 
 

@@ -67,7 +67,10 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
 
 def load(run: str) -> Film:
-    """Load the film with the key `run`. Raises WrongValue as `read` does."""
+    """Load the film with the key `run`.
+
+    Raises WrongValue if the key is invalid, the film is missing or broken, or the store does not answer.
+    """
     return read(Stored("run", run, from_npz))
 
 
@@ -127,7 +130,8 @@ def _old(run: Run) -> bool:
 def _make_room(listed: dict[str, Run], most: float) -> None:
     """Delete expired runs; then others, until those that are left have at most `most` bytes in all.
 
-    listed: the runs by key. The order of deletion is that in the module's docstring.
+    listed: the runs by key. Uploaded runs are deleted before trained ones; of either, the next is always the
+    oldest run of the client that stores most.
     """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}

@@ -79,7 +79,7 @@ class Store:
 
 
 def storage(name: str) -> Any:
-    """Huey's storage object for a namespace."""
+    """Huey's storage object for a namespace, in Redis if REDIS_URL is set, else in SQLite; made only once."""
     return _storage(name, redis_url(os.environ), cache_folder(os.environ))
 
 

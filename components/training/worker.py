@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _work() -> None:
-    """Run the trainings that wait, in order."""
+    """Run the trainings that wait, in order; before, end one here whose outcome could not be stored."""
     with suppress(StoreUnavailable):
         queue.abandon()  # a training whose outcome could not be stored
         for ticket in queue.active():
@@ -105,7 +105,7 @@ def _work() -> None:
 
 
 def _beat() -> None:
-    """Write the heartbeat to the store, and touch a file for the container's health check."""
+    """Every HEARTBEAT_SECONDS, write the heartbeat, and touch a file for the container's health check."""
     while True:
         with suppress(StoreUnavailable, OSError):
             queue.sign()

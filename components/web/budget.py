@@ -196,7 +196,7 @@ def without_store(problem: StoreUnavailable) -> Response:
 
 
 def refused(busy: Busy) -> Response:
-    """The response to a refused request: text or JSON (see `failure`), and the header Retry-After."""
+    """The response to a refused request: text for a browser, else JSON (`failure`); and Retry-After."""
     answer = failure(busy.status, str(busy), {"error": str(busy)})
     answer.headers.update({"Retry-After": str(busy.seconds), "Cache-Control": "no-store"})
     return answer

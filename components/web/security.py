@@ -43,7 +43,10 @@ DOCUMENT_HEADERS = {
 
 
 def secure(server: Flask, setting: Settings) -> None:
-    """Add security headers and limits to a server to which all routes have been added."""
+    """Add security headers and limits to a server to which all routes have been added.
+
+    Raises RuntimeError if a route has no `Access`, which says who may receive its responses.
+    """
     check(server)
     server.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     server.before_request(partial(check_host, setting.hosts))

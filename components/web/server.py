@@ -80,7 +80,7 @@ def redirect_old_link() -> AnyResponse | None:
 
 
 def find(slug: str) -> Scene:
-    """The scene with this slug. Raises WrongValue."""
+    """The scene with this slug. Raises WrongValue: with status 404 if there is none, 400 if it is no text."""
     if not isinstance(slug, str):
         raise WrongValue(
             "slug", f"the name of a scene is a text, such as 'layernorm': got {slug!r}", list(scenes())
@@ -180,7 +180,7 @@ def bundle() -> tuple[str, bytes]:
 
 
 def library(name: str) -> Response:
-    """The response with the Plotly bundle or a font. Raises WrongValue."""
+    """The response with the Plotly bundle or a font. Raises WrongValue, with status 404, for other names."""
     bundle_name, code = bundle()
     if name in fonts.files():
         answer = Response(fonts.files()[name], mimetype="font/woff2")

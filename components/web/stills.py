@@ -85,7 +85,7 @@ def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({}
     """Draw a picture: SVG, or for "preview" and the names of `front_pages` a PNG.
 
     kind: "still", "preview", "card", "moving card" (with an animation), or the name of a front page, whose
-    own state is drawn. query: the state; for cards it must be empty, and their theme is "auto".
+    own state is drawn. query: the state. If it is empty, SVG has the colours of the theme "auto".
     """
     page = front_pages().get(kind)
     state = state_of(scene, page.query if page else query)

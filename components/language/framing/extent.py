@@ -73,7 +73,10 @@ class ViewExtent:
         return self._arrays(seen, params, progress)
 
     def spheres_at(self, progress: float) -> Array:
-        """The outermost points of the spheres and circles whose opacity exceeds MIN_VISIBLE_OPACITY."""
+        """The outermost points of the spheres and circles that are clearly visible at `progress`.
+
+        That is, with an opacity above MIN_VISIBLE_OPACITY.
+        """
         seen = [
             mark
             for mark in self.marks

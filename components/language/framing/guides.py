@@ -80,7 +80,7 @@ class GuideShortener:
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest of a guide's `_excesses` at the given stages: above 1, the guide must be shortened."""
+        """The largest of the `_excesses` of a guide's points at the stages: above 1 if one is too far out."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]
@@ -88,7 +88,7 @@ class GuideShortener:
         return max(float(np.nanmax(some, initial=0)) for some in each)
 
     def _point_excesses(self, mark: Mark, view: View, stage: int) -> Array:
-        """The `_excesses` (N, 1) of the points of a guide's cloud at a stage."""
+        """The `_excesses` (N, 1) of a guide's points at a stage: above 1 for a point too far out."""
         shown = self._moment(stage).shown(mark.cloud, mark.rows)
         return _excesses(mark, view.at(stage), shown)[:, None]
 

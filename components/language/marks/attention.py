@@ -117,7 +117,8 @@ class SupportDisc(AboutQuery):
     """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`.
 
     The plane is perpendicular to the query, through the key with the highest score. radius: that of the disc.
-    corners: the number of points on its edge. query: as in `Support`, None for a query for the followed key.
+    corners: the number of points on its edge. query: the row whose weights are the query; None for
+    the query with which the followed key's score leads by most.
     """
 
     radius: float

@@ -350,7 +350,7 @@ class Labels(Mark):
     framed_by_cloud = True
 
     def opacity_at(self, progress: float) -> float:
-        """The opacity at a position between stages."""
+        """The opacity at a position between stages: fading out ends half way, fading in begins there."""
         stage, part = divmod(progress, 1)
         return min(map(super().opacity_at, (stage + max(0.0, 2 * part - 1), stage + min(1.0, 2 * part))))
 

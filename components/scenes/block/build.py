@@ -176,7 +176,7 @@ def moved() -> Steps:
 
 
 def side_by_side(*each: Sequence[Step]) -> Branches:
-    """The step that sends x through several pipelines, given by their steps, and joins the results."""
+    """The step that sends x through several pipelines, given by their steps, and concatenates the results."""
     return Branches([Pipeline(steps) for steps in each], "concat")
 
 

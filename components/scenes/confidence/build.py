@@ -98,7 +98,7 @@ def head() -> tuple[Step, ...]:
 
 
 def described(steps: tuple[Step, ...]) -> Pipeline:
-    """x ↦ (y, p, H), where y is the result of the `steps`, p its probabilities, and H their entropy."""
+    """x ↦ (y, p, H): the result y of the `steps`, the classes' probabilities p for y, their entropy H."""
     entropy = (*head(), Pointwise("entr"), Affine(np.ones((1, D))))
     beside = Branches((Pipeline(()), Pipeline(head()), Pipeline(entropy)), "concat")
     return Pipeline((*steps, beside))

@@ -136,7 +136,7 @@ class Slid:
 
     @property
     def unit(self) -> float:
-        """The length by which vectors are divided to fit the picture."""
+        """The divisor of the drawn vectors, with which the longest centred one has the length START_REACH."""
         return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / START_REACH
 
     @property

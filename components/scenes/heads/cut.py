@@ -204,7 +204,7 @@ def frame(heads: int, shape: str) -> Cloud:
 
 
 def mixed(heads: int, shape: str) -> Cloud:
-    """Cloud of sums over all heads of the part that a head sees, where each head sees a different point."""
+    """Cloud whose last stage is the sum of the parts that the heads see, each of a different point."""
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
     norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))

@@ -206,7 +206,11 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
 
 
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
-    """Points spread over space, coloured by log₁₀ of 1/√(σ² + ε), the largest singular value of J there."""
+    """Points spread over space, coloured by log₁₀ of the largest singular value of the Jacobian there.
+
+    This value is 1/√(σ² + ε); if not `centred` (for RMSNorm), the mean square takes the place of σ². steps:
+    those of the norm, by which the points move; () if they stay.
+    """
     x = 1.1 * clouds.gaussian(2 * CROWD_COUNT, d, seed=SEED + 1)
     x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD_COUNT]
     factor = Pipeline(

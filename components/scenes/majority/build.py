@@ -106,7 +106,7 @@ def stages(network: AttentionClassifier) -> list[str]:
 
 
 def moved(film: Film, values: np.ndarray) -> Entries:
-    """Entries of a matrix that follow the training step: `values[t]` (m, n) at each of T checkpoints."""
+    """Entries of a matrix that follow the training step: `values` (T, m, n) has those at T checkpoints."""
     if len(film.steps) == 1:
         return Entries(values[0])
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
@@ -280,7 +280,10 @@ def facts(found: Rows) -> Facts:
 
 
 def fact(row: Mapping[str, Any]) -> list[str]:
-    """The row of the table of `facts` about the norm of `row`."""
+    """The cells of a norm's row in the table of `facts`: the norm's name, then medians over seeds.
+
+    These are the steps until 50, 90 and 99 % accuracy, the final loss, accuracy, and angle to 𝟏.
+    """
     to = [middle(row[f"to_{share}"]) for share in (50, 90, 99)]
     loss, accuracy, angle = (float(np.median(row[f"end_{name}"])) for name in CURVES)
     return [NORMS[row["norm"]], *to, f"{loss:.3f}", f"{accuracy:.3f}", f"{angle:.0f}°"]

@@ -86,8 +86,8 @@ def as_second(one: Picture) -> Picture:
 def title(first: Digest, k: int, few: int, *, leaves_out: bool, alone: bool) -> str:
     """The title of the picture: which norm it shows, and the number `few` of the norm's massive vectors.
 
-    The norm has index k. leaves_out: whether the picture leaves out its massive vectors. alone: as in
-    `picture`.
+    The norm has index k. leaves_out: whether the picture leaves out its massive vectors. alone: whether
+    this is the only picture; if not, the title is short.
     """
     name = f"Norm {k + 1} of {len(first.norms)}: {first.rows[k]['path']}"
     if not alone:

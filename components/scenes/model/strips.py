@@ -126,7 +126,7 @@ def _stack(path: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """For each norm its layer and part, such as "layer 12, MLP". If these are not known, its path."""
+    """For each norm "layer 12, MLP", for example; its path if it has no layer, or belongs to part "other"."""
     return [
         f"layer {layer}, {part}" if layer and part != "other" else path
         for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)

@@ -43,7 +43,7 @@ DEGREES = np.arange(-180.0, 181.0, 3.0)
 
 
 def times() -> np.ndarray:
-    """The times of the Runge–Kutta steps, from 0 to 10^LAST; the steps grow up to LONGEST_STEP."""
+    """The times of the Runge–Kutta steps, from 0 to 10^LAST; steps grow from 0.1 to at most LONGEST_STEP."""
     found, step = [0.0], 10**FIRST
     while found[-1] < 10**LAST:
         found.append(min(found[-1] + step, 10**LAST))

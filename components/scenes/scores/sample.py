@@ -43,7 +43,11 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 
 
 def random_vectors(n: int, d: int, *, seed: int) -> Array:
-    """n random vectors: components along 𝟏 and w, the rest in as few coordinates as possible, and then g."""
+    """n random vectors with d components, as points (n, 3 + m), where m is n or d − 2, whichever is smaller.
+
+    A point has the vector's components along 𝟏 and w, its rest in m coordinates, and the number g. For d < 3
+    there is no rest.
+    """
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
     rest = np.linalg.qr(x[:, 2:].T)[1].T if d > 2 else x[:, 2:]
