@@ -17,10 +17,10 @@ Array = np.ndarray
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """The places where several points of one cloud coincide, as (place, number of points, name of the cloud).
 
-    Places are in display coordinates. The largest number comes first. Points coincide only if they also do
-    before the projection, at the stages that the view shows. A point that several marks draw at the same
-    stages counts once, for the topmost of these marks. Only visible marks of the class `Points` count, except
-    those that show only the followed point, or only the point with the highest value.
+    Places are in display coordinates; that with the most points comes first. Points coincide only if they
+    also do before the projection, at the stages that the view shows. Only visible marks of the class `Points`
+    count, except those that show only the followed point, or only the one with the highest value. A point
+    that several marks draw at the same stages counts once, where the topmost of them draws it.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

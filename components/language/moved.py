@@ -8,10 +8,12 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    The slug is the first other scene to which `Scene.moved` maps a pair (name, value) of the query; if there
-    is none, that of `scene`. From the query are left out: the pairs that `Scene.moved` maps to this slug; in
-    the list `controls`, the choices of `scene`, present or former, that the new scene does not have; and, if
-    that is another scene, the values of these choices. The rest is kept in its order.
+    The slug is the first other one to which `Scene.moved` maps a pair (name, value) of the query; if there is
+    none, that of `scene`. The query keeps its order, but three things are left out:
+
+    pairs     that `Scene.moved` maps to this slug
+    controls  in the list `controls`: choices of `scene`, present or former, that the new scene does not have
+    values    of such choices, if the new scene is another one
     """
     if not scene.moved:
         return None

@@ -157,11 +157,11 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The elements for the controls that a figure offers, with the labels of the controls.
+    """The elements for the controls that a figure offers: one for choices, one for sliders, "More settings".
 
-    The player fills these elements with buttons, fields and sliders. They have no labels if `state` is None.
-    The last element contains the controls that are folded away at first. It is absent if the state names the
-    visible controls. choices: the scene's choices, as JSON data.
+    They contain the labels of the controls; the player adds buttons, fields and sliders. "More settings" has
+    those that are folded away at first; it is absent if the state names the visible controls. If `state` is
+    None, there are no labels. choices: the scene's choices, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]

@@ -88,10 +88,9 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
 
     theta: the angles (N,). a is the parameter `stretch` (None: 1), t the parameter `shift` (None: 0). The
     last stage of the cloud is x′; the third coordinate of its first stage is cos θ.
-
-    It is computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2. This
-    avoids cancellation where |t| = |a|.
     """
+    # computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2, which avoids
+    # cancellation where |t| = |a|
     half = np.tan(np.abs(theta) / 2)
     cotangent, over_sine = np.array([[0.5, -0.5, 0.0]]), np.array([[0.5, 0.5, 0.0]])
     terms = {name: term for name, term in ((stretch, cotangent), (shift, over_sine)) if name}

@@ -285,11 +285,9 @@ def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
 
 
 def rooted(name: str) -> Steps:
-    """The steps x ↦ (√s·x, x) for x = ±1, with s ≥ 0 the value of the slider `name`.
-
-    They normalise the tiny number h = 10⁻¹²·x to s·h/√(h² + s), and then divide the result by 10⁻¹². In
-    double precision, s·h/√(h² + s) equals √s·h; for s = 0 it is 0.
-    """
+    """The steps x ↦ (√s·x, x) for x = ±1, with s ≥ 0 the value of the slider `name`."""
+    # They normalise the tiny number h = 10⁻¹²·x to s·h/√(h² + s), and then divide the result by 10⁻¹². In
+    # double precision, s·h/√(h² + s) equals √s·h; for s = 0 it is 0.
     tiny = 1e-12
     root = Normalize(radius=slider(name), eps=slider(name), groups=((0,),))
     return Affine([[tiny], [1]]), root, Affine(np.diag([1 / tiny, 1]))

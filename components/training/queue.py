@@ -69,10 +69,11 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     """The JSON answer to a page's poll: the outcome, news, or the place in the queue; "" if nothing is new.
 
     The poll is recorded, which keeps the training alive. If the worker is silent, the training ends with the
-    outcome LOST. An unknown ticket gets the same answer. seen: the step of the last news that the page has
-    received. Answers may get lost, so news are kept until the page confirms them by `seen`. stop: whether the
-    worker is told to end the training and keep its result. look: the choices for which the page wants
-    pictures.
+    outcome LOST; for an unknown ticket the answer is this outcome, too.
+
+    seen  the step of the last news that the page has received; news of later steps are sent again
+    stop  whether the worker is told to end the training and keep its result
+    look  the choices for which the page wants pictures
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
     signs = {key.partition(":")[0]: value for key, value in keys.items()}

@@ -70,15 +70,14 @@ def center_and_side(points: Array, fraction: float) -> tuple[Array, float]:
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
     """The target (3,) and distance of a camera for which points take the share `fraction` of the picture.
 
-    The share is that of their larger extent, in width or in height, in the side of the picture.
-
-    The points are in camera coordinates: right, up, towards the camera. Let a point be r units to the right
-    of the target, and c units nearer to the camera. It appears at r/(distance − c)/tan, where tan is the
-    tangent of half the field of view and the picture ends at ±1. So it is between −fraction and +fraction if
-    distance ≥ ±r/(fraction · tan) + c. These bounds, and those for up and down, are linear. At the smallest
-    distance that satisfies all of them, points touch two opposite sides of the square whose sides are at
-    ±fraction.
+    The share is that of their larger extent, in width or in height, in the side of the picture. The points
+    (N, 3) and the target are in camera coordinates: right, up, towards the camera.
     """
+    # A point that is r to the right of the target, and c nearer to the camera, appears at
+    # r/(distance − c)/tan, where tan is the tangent of half the field of view and the picture ends at ±1. So
+    # it is between −fraction and +fraction if distance ≥ ±r/(fraction · tan) + c. These bounds, and those for
+    # up and down, are linear. At the smallest distance that satisfies all of them, points touch two opposite
+    # sides of the square whose sides are at ±fraction.
     across, depth = points[:, :2] / (fraction * HALF_VIEW_TANGENT), points[:, 2:]
     left, right, near = (depth - across).max(0), (depth + across).max(0), (depth.min() + depth.max()) / 2
     middle = np.array([*(fraction * HALF_VIEW_TANGENT * (right - left) / 2), near])

@@ -46,12 +46,11 @@ class AboutQuery(AboutKeys):
 class Average(AboutKeys, Stroke):
     """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
 
-    If some query gives the followed key a higher score than all others, this key is no such average, and no
-    lines are drawn. Otherwise several sets of weights can give this average; the set with the largest entropy
-    is used. The mark draws the lines to the keys whose weight p is above 0 and satisfies low ≤ p < high,
-    where (low, high) is `span`. To include p = 1, `high` must be above 1. The weights add up to 1, so there
-    are at most 1/low such keys, and the array of points has room for so many lines. If `low` is 0, it has
-    room for a line to each key.
+    If some query gives the followed key a higher score than all others, this key is no average, and there
+    are no lines. If several sets of weights give this average, the set with the largest entropy is used.
+
+    span  (low, high): a line is drawn to each key whose weight p is above 0 and satisfies low ≤ p < high. So
+          to include p = 1, `high` must be above 1
     """
 
     span: tuple[float, float]
@@ -60,6 +59,7 @@ class Average(AboutKeys, Stroke):
         shown, p = at.shown(self.cloud, self.rows), at.certificate(self.cloud).weights
         low, high = self.span
         drawn = np.flatnonzero((p > 0) & (p >= low) & (p < high))
+        # room for all lines that there can be: the weights add up to 1, so at most 1/low of them reach `low`
         most = min(len(p), int(1 / low + ROUNDING)) if low > 0 else len(p)
         lines = np.full((most, 3, len(self.rows)), np.nan)
         lines[: len(drawn), 0] = shown[min(at.followed, len(shown) - 1)]

@@ -402,9 +402,10 @@ def matrix_view(block: BlockClouds, names: Sequence[str]) -> tuple[View, tuple[C
 def cells(name: str, weights: Cloud, left: float) -> Cloud:
     """Cloud with a point (column, −row, p) for each entry p of the matrix `weights`, the bottom row first.
 
-    `left` is added to the columns. The entry p_ij is computed as the sum over k of relu(p_ik + δ_jk − 1).
-    As no weight exceeds 1, the term for k = j is p_ij, and all others are 0. (δ_jk is 1 if j = k, else 0.)
+    `left` is added to the columns.
     """
+    # p_ij is computed as the sum over k of relu(p_ik + δ_jk − 1), where δ_jk is 1 if j = k, else 0. As no
+    # weight exceeds 1, the term for k = j is p_ij, and all others are 0.
     n = len(weights.points)
     pairs = np.array([[i, j] for i in reversed(range(n)) for j in range(n)])
     points = np.hstack([np.eye(n)[pairs[:, 0]], np.eye(n)[pairs[:, 1]]])
