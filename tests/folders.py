@@ -9,9 +9,10 @@ CARDS = os.environ.setdefault("TEST_CARDS", f"{FOLDER.name}/cards")  # shared by
 
 
 def cache_folder(folder):
-    """Create the subfolder `cache`, for CACHE_DIR, and return its path as a string.
+    """Create the folder `cache` in `folder`, for the setting CACHE_DIR, and return its path as a string.
 
-    All caches of a test run share the gallery's cards (pictures of scenes), which take seconds to draw.
+    Its subfolder `cards` is a link to CARDS: all caches of a test run share these pictures of the gallery,
+    which take seconds to draw.
     """
     cache = Path(folder) / "cache"
     cache.mkdir()

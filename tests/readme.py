@@ -9,12 +9,15 @@ SECTION = "## Your own model"
 
 
 def commands():
-    """Each command line as a list of words, without comments."""
+    """The lines of the first shell block in the README's section SECTION, each as a list of words.
+
+    Comments are left out.
+    """
     section = (ROOT / "README.md").read_text("utf-8").partition(SECTION)[2]
     block = re.search(r"```sh\n(.*?)```", section, re.S)[1]
     return [shlex.split(line, comments=True) for line in block.splitlines()]
 
 
 def of(model, command):
-    """A command of the README with the path of a model in place of the name gpt2."""
+    """A list of words, from the README, with the path `model` in place of each word gpt2."""
     return [str(model) if word == "gpt2" else word for word in command]

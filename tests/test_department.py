@@ -46,10 +46,10 @@ def has_ipv6():
 
 
 def site(folder, inner, port):
-    """The recipe's nginx configuration, with the login, changed to use other ports, and files in `folder`.
+    """The text of an nginx.conf with the recipe's site and its login, on other ports, with files in `folder`.
 
-    inner: the port of the container. port: the port of the site. Beside the site is another server, which
-    refuses all requests and has the logs that Debian configures.
+    inner: the port of the container. port: the HTTPS port of the site. Where the machine has no IPv6, its
+    lines are left out. A second server refuses all requests, and has the logs that Debian configures.
     """
     plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
@@ -79,7 +79,7 @@ def department(folder, *, tls=True, **others):
     """Run the recipe, with a login: web server, the container's nginx, the site's nginx.
 
     Yields the port of the site and the path of the web server's log. tls: if False, the site speaks HTTP.
-    others: further settings of the web server.
+    others: settings of the web server, which take precedence over those of the recipe.
     """
     outer, port = folder / "outer", free()
     for name in ("web", "inner", "outer"):
@@ -102,9 +102,10 @@ def department(folder, *, tls=True, **others):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A department server: a function that sends a request, and the path of the web server's log.
+    """A running department server: a function that sends a request, and the path of the web server's log.
 
-    The function returns status, body and headers. reader: the IP address from which it connects.
+    The function sends it over TLS, and returns status, body and headers. reader: the local IP address from
+    which it connects.
     """
     folder = tmp_path_factory.mktemp("department")
     with department(folder, CLIENT_CPU_BURST="5") as (port, log):
@@ -218,7 +219,7 @@ def test_a_request_for_another_host_is_refused_in_words(server):
 
 
 def test_a_reader_who_pretends_to_be_many_is_one_client(server):
-    """A reader who sends invented X-Forwarded-For headers still has one budget.
+    """A reader who sends invented X-Forwarded-For headers still has one budget; another reader has another.
 
     A guess of a key is charged 0.1 s of CPU time, so 50 guesses use up the budget of this server, 5 s.
     """
@@ -245,9 +246,10 @@ class Accepting(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def locations(folder, text):
-    """Run nginx with one server that has these locations; yields a function from method and path to a status.
+    """Run nginx with one server; yields a function from method and path to the status of the answer.
 
-    In place of the container, each location passes requests to a server that answers with 204.
+    text: the server's locations. Those that pass requests to the container, 127.0.0.1:8050, pass them instead
+    to a server that answers each request with 204.
     """
     port = free()
     with ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as behind:
@@ -275,7 +277,10 @@ def test_uploads_can_be_refused(tmp_path):
 
 
 def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
-    """If the host has a location for all its .js files, the documented regular expression comes before it."""
+    """With the documented regular expression, our .js files are ours even if the host has a location for .js.
+
+    With a prefix instead, the host's location takes them. The public locations take precedence over both.
+    """
     (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", TEXT)
     passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"
     for folder, location, file in (("a", "location /normscape/", 410), ("b", ours, 204)):

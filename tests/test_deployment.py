@@ -245,7 +245,10 @@ def test_an_unknown_host_name_of_redis_is_told_to_be_checked(capsys):
 
 
 def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
-    """Servers that share a folder can start together, although in containers their process ids are equal."""
+    """Servers that check the same folder at the same time do not fail, and leave nothing in it.
+
+    In containers, even their process ids are equal.
+    """
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(settings.check_storage, 1000 * [{"CACHE_DIR": str(tmp_path)}]))
     assert not list(tmp_path.iterdir())
@@ -254,7 +257,7 @@ def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
 def ends_with_a_line(command, own):
     """Run Python with the arguments `command` and the settings `own`, and return its error message.
 
-    It must exit with code 1, and the message must be one line.
+    It must exit with code 1, and the message must be one line that begins with "normscape: ".
     """
     got = subprocess.run(
         [sys.executable, *command],
@@ -294,17 +297,21 @@ def all_links(client, prefix):
 
 
 def html_links(text):
-    """All addresses in a page that begin with “/”, including those in Dash's list of scripts."""
+    """The addresses in a page that begin with “/”, as a list.
+
+    They are the values of the attributes href, src and data-… (except data-slug…), and Dash's list of
+    scripts.
+    """
     scripts = text.partition('id="dash-scripts">')[2].partition("</script>")[0] or "[]"
     named = map(html.unescape, re.findall(r'(?:href|src|data-(?!slug)\w+)="(/[^"]+)"', text))
     return [*named, *json.loads(scripts)]
 
 
 def test_every_link_stays_below_the_prefix():
-    """With a prefix, each link of the pages begins with the prefix, and the server answers it.
+    """With a prefix, each link of the pages begins with it, and is otherwise the same as without a prefix.
 
-    The exception is `run`, to which the player adds a name. The rest of each link is the same as without a
-    prefix, so the test follows the links for one prefix only, and only one link to a moving picture.
+    The server answers each link with 200. Not requested are `run`, to which the player adds a name, and all
+    links to moving pictures but one.
     """
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")
@@ -376,17 +383,17 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 
 
 def environment(**own):
-    """This process's environment variables and `own`, without our other settings except CACHE_DIR."""
+    """This process's environment variables without Normscape's settings, but with CACHE_DIR, and `own`."""
     ours = {*re.findall(r"^([A-Z_]+)  +\S", settings.__doc__, re.M)} - {"CACHE_DIR"}
     return {name: text for name, text in os.environ.items() if name not in ours} | own
 
 
 @contextlib.contextmanager
 def serving(folder, **own):
-    """Run `python app.py` with the settings `own` until the block ends.
+    """Run `python app.py` with the settings `own`, until the block ends; wait for its first answer.
 
     Yields its base URL, its process, and the paths of the files with its standard output and standard error.
-    folder: where these files are.
+    folder: where these files and its temporary files are.
     """
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"
@@ -410,7 +417,7 @@ def serving(folder, **own):
 
 
 def fetch(url, **headers):
-    """The status and body of the answer to a request; None if no server answers."""
+    """The status and body of the answer to a GET request with these headers; None if no server answers."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=PATIENCE) as answer:
             return answer.status, answer.read()
@@ -423,7 +430,7 @@ def fetch(url, **headers):
 def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finish(tmp_path):
     """After SIGTERM, a running request still gets its complete answer, and the process exits with 0.
 
-    The server has printed its address, and logged no request.
+    A server that trusts a proxy has printed one line, with its address, and logged no request.
     """
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with serving(tmp_path, TRUSTED_PROXIES="1") as (base, process, out, err):
@@ -442,17 +449,17 @@ def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finis
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """A server with its own store that trusts one proxy: its base URL and its process."""
+    """A server that trusts one proxy and has its own CACHE_DIR: its base URL and its process."""
     folder = tmp_path_factory.mktemp("alone")
     with serving(folder, CACHE_DIR=cache_folder(folder), TRUSTED_PROXIES="1") as (base, process, *_):
         yield base, process
 
 
 def test_the_dearest_pictures_twenty_a_second_leave_the_rest_quick(alone):
-    """The health check stays quick while more pictures are requested than the server can draw.
+    """While more pictures are requested than the server can draw, the health check stays quick.
 
-    Each picture is requested by a new client, so none has spent its budget. Requests beyond the capacity get
-    the status 503.
+    Its median time is less than a quarter of the time of the quickest picture. Each picture is requested by a
+    new client, so none has spent its budget. Requests beyond the capacity get the status 503.
     """
     dearest, asked = "/still/norms.svg?n=5000&d=6&left=groupnorm&right=groupnorm", 30
     base, pictures, checks = alone[0], [], []
@@ -498,13 +505,16 @@ def test_an_error_is_one_line_without_the_key_of_a_run(monkeypatch):
 
 
 def services():
-    """Each service of compose.yaml with its settings, including shared ones."""
+    """A dict: for each service of compose.yaml, its settings, including those that services share."""
     return yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 
 
 @pytest.mark.parametrize("name", ["proxy", "web", "worker", "redis"])
 def test_every_service_is_confined(name):
-    """Each container has a read-only file system, no capabilities, and limits on log, memory and CPU."""
+    """Each container has a read-only file system, no capabilities, and limits on log, memory and CPU.
+
+    Its processes cannot get new privileges.
+    """
     service = services()[name]
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -575,7 +585,10 @@ def test_redis_has_more_memory_than_it_fills():
 
 
 def test_redis_runs_as_its_own_user_without_capabilities():
-    """Redis runs as its own user; as root the entrypoint would need capabilities to switch users."""
+    """Redis runs as its own user, with its data in a volume.
+
+    As root, the entrypoint would need capabilities to switch users.
+    """
     redis = services()["redis"]
     assert redis["user"] == "999:1000" and redis["volumes"] == ["redis:/data"]
 
@@ -660,7 +673,10 @@ def test_the_image_has_the_gallery_s_pictures():
 
 
 def test_whoever_comes_first_finds_the_gallery_drawn(alone):
-    """All cards are drawn before the first request is accepted, so a class does not wait for them."""
+    """All cards are drawn before the first request is accepted, so a class does not wait for them.
+
+    To send all of them takes less than 1 s of CPU time.
+    """
     base, process = alone
     spent = psutil.Process(process.pid).cpu_times().user
     for slug in scenes():

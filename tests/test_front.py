@@ -47,7 +47,7 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """The base URL and the process of a server. Also raises this process's limit of open sockets."""
+    """A server: its base URL and its process. Also raises the limit of open sockets of the tests' process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * SLOW_CLIENTS)), hard))
     with serving(tmp_path_factory.mktemp("front")) as (base, process, *_):
@@ -70,7 +70,7 @@ def slow_client(base, said, address="127.0.0.1"):
 
 
 def said_by(line):
-    """All bytes that the server sends on a connection until it closes it. line: the client's socket."""
+    """All bytes that the server sends until it closes or resets a connection. line: the client's socket."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(2**16):
@@ -167,7 +167,10 @@ def test_memory_between_what_is_kept_goes_back():
 
 @contextlib.contextmanager
 def alone(application):
-    """A server whose event loop the test steps: yields its sockets, a function for one step, and its URL."""
+    """Serve `application` with an event loop that runs only when the test steps it.
+
+    Yields a dict of all its sockets, a function that makes one step, and its base URL.
+    """
     sockets = serve.listen(application, "127.0.0.1", 0)
     (port,) = [each.effective_port for each in sockets.values() if hasattr(each, "effective_port")]
     try:

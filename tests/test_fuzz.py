@@ -63,7 +63,10 @@ def escaped(text):
 
 @cache  # making the strategy takes longer than drawing from it
 def queries(slug):
-    """A Hypothesis strategy of queries: a few names, mostly known ones, some twice, with any values."""
+    """A Hypothesis strategy of query strings for a scene: up to five names, some twice, each with any value.
+
+    Most names are known to the scene.
+    """
     names = st.sampled_from(known_names(slug)) | VALUES
     pairs = st.lists(st.tuples(names, VALUES | options(slug)), max_size=5)
     return pairs.map(lambda each: "&".join(f"{escaped(name)}={escaped(value)}" for name, value in each))
@@ -100,7 +103,7 @@ def answer(method, path, **body):
     """Send a request with this method to a path, as a new client with its whole budget; returns the response.
 
     body: further arguments of the request, such as `data`. Fails if the answer takes SLOWEST seconds of CPU
-    time or more, or has a status from 500, except 501.
+    time or more, or has a status of 500 or more, other than 501.
     """
     client, address = APP.server.test_client(), f"10.{'.'.join(map(str, next(NUMBERED).to_bytes(3)))}"
     body["environ_overrides"] = {"REMOTE_ADDR": address}
@@ -135,9 +138,9 @@ def test_no_route_takes_another_method(rule):
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_largest_scene_comes_soon(scene):
-    """The recipe and the picture of a scene come soon also if each number choice has its largest value.
+    """The recipe, picture and page of a scene come soon also if each number choice has its largest value.
 
-    Each option of each list is requested once with these numbers.
+    With these numbers, recipe and picture are also requested for each option of each list, one at a time.
     """
     most = {c.name: c.max for c in scene.choices if hasattr(c, "max")}
     for name, option in [("", ""), *((c.name, o) for c in scene.choices for o in getattr(c, "options", ()))]:
@@ -199,7 +202,7 @@ def test_no_body_is_too_much(rule, data):
 def opened(body):
     """Upload a file, and check the answer: the server either shows the run in it, or refuses it in words.
 
-    Returns whether the run is shown, and its first network can be downloaded.
+    Returns False if it is refused. Otherwise, returns whether its first network can be downloaded.
     """
     got = answer(
         "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"
@@ -243,8 +246,8 @@ def test_a_film_with_hostile_settings(name, value):
 def test_a_file_that_is_almost_a_run(data):
     """A film's file whose metadata or bytes are changed is shown or refused.
 
-    In one file, any value replaces an entry of the metadata. In another, up to three bytes are changed, and
-    the end may be cut off.
+    In one file, an entry of the metadata, which may be new, has any value. In another, up to three bytes are
+    changed, and the end may be cut off.
     """
     meta = deepcopy(META)
     place = data.draw(st.sampled_from([meta, meta["network"], meta["data"], meta["settings"]]))

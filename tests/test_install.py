@@ -74,7 +74,10 @@ def around(tmp_path, place):
 
 @contextmanager
 def serving(command, around):
-    """Start a server; yields its first line of output. The block's end interrupts it, as Ctrl-C does."""
+    """Start a server with `command`, and yield its first line of output; interrupt it when the block ends.
+
+    around: its folder and environment, as keyword arguments for `subprocess.Popen`.
+    """
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **around)
     try:
         yield until(process.stdout.readline)
@@ -147,7 +150,7 @@ COMMANDS = (
 
 
 def test_from_a_model_in_a_folder_to_its_verdict_as_the_readme_says(around, place):
-    """The README's commands work unchanged, except for the model's name and the port.
+    """The README's commands, at most six, work unchanged, except for the model's name and the port.
 
     The commands that make the environment are not run.
     """

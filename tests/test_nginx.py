@@ -211,7 +211,7 @@ def failure(base, accept, body_bytes=0):
     """Send a POST request to `base` to which nginx itself answers; returns status, message and headers.
 
     accept: the header Accept, which decides whether the message is in text or JSON. The request announces a
-    body of `body_bytes` bytes, which is not sent.
+    body of `body_bytes` bytes, which is not sent. The answer must have Cache-Control: no-store.
     """
     line = http.client.HTTPConnection(urlsplit(base).netloc)
     line.putrequest("POST", "/x")
@@ -328,7 +328,7 @@ def test_a_poll_leaves_no_line_until_it_fails(tmp_path):
 
 
 def test_a_failure_quotes_no_query(tmp_path):
-    """nginx's error log does not quote queries, as it does by default."""
+    """nginx's error log quotes neither the query nor the key in a path; by default, it would."""
     with proxied(tmp_path) as (base, upstream, log):
         upstream.shutdown()
         upstream.server_close()
@@ -411,7 +411,7 @@ def explorer(tmp_path_factory):
 
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """When a lecture hall opens the gallery at once, this costs little CPU time.
+    """When a lecture hall opens the gallery at once, all get it, for little CPU time.
 
     CPU time is measured, and not the time that passes, so other load on the machine does not matter.
     """

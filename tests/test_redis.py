@@ -110,7 +110,7 @@ def join(queue, order, owner="me"):
 
 
 def told(ticket, stop=False):
-    """The answer to one poll of a page for its training: the progress so far, or the outcome.
+    """The reply to one poll for the training `ticket`: its news since the last poll, or its outcome; else {}.
 
     stop: whether the page asks to end the training early.
     """
@@ -142,7 +142,10 @@ def test_a_training_goes_through_the_queue_and_the_line_is_shared(queue):
 
 
 def test_web_servers_that_share_only_redis_know_a_browser(queue):
-    """If a browser starts a training at one web server, its training at another web server ends."""
+    """If a browser starts a training at one web server, its training at another web server ends.
+
+    The training of another browser goes on.
+    """
     one, two, another_browser = (app.create_app().server.test_client() for _ in range(3))
     first, others = train(one, LONG_ORDER), train(another_browser)
     two.set_cookie(follow.BROWSER_COOKIE, one.get_cookie(follow.BROWSER_COOKIE).value)
@@ -227,7 +230,7 @@ def client():
 
 
 def test_whatever_is_sent_the_next_user_waits_for_no_one(queue, monkeypatch):
-    """Invented tickets do not write anything to the store."""
+    """Polls with invented tickets write nothing to the store, and put nothing into the queue."""
     with monkeypatch.context() as patch:
         patch.setattr(store.Store, "set", None)
         for forged in [f"{k:032x}" for k in range(1000)]:
@@ -318,7 +321,10 @@ def at_once(threads, call):
 
 
 def test_films_up_to_the_brim_leave_the_line_and_the_trained_runs(queue, monkeypatch):
-    """Half of Redis's memory is reserved for the queue, however many files are uploaded."""
+    """However many files are uploaded, the queue, and a run that was trained here, stay in Redis.
+
+    Uploads fill at most half of its memory, so nothing is evicted.
+    """
     ticket, waiting = join(queue, LONG_ORDER), join(queue, SMALL, "other")
     until(lambda: trains(ticket))
     scene = jobs.order(SMALL).scene

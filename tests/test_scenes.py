@@ -42,11 +42,13 @@ def client():
 def reachable(scene):
     """Yield dictionaries {name of a choice: value}, each of which sets one choice of the scene.
 
-    The values are all options of a list, or the smallest and largest value of a number (of a `narrowed` one
-    only the smallest), without the default.
-    If several options can be chosen, the values are none, each one alone, and all. If a choice exists only
-    for some values of another choice (`when`), the dictionary also sets the other choice, to the first of
-    these values; then the default is not left out.
+    The values of a list are all options; of a number, the smallest and the largest (of a `narrowed` one only
+    the smallest); of a choice of several options, none, each one alone, and all. The default is left out, and
+    so are choices of other kinds.
+
+    If a choice exists only for some values of another choice (`when`), the dictionary also sets the other
+    choice, to the first of these values. Then the default is not left out; of other kinds, it is the only
+    value.
     """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
@@ -137,7 +139,7 @@ def test_numbers_beside_the_picture_are_numbers_as_people_write_them(node, scene
 
 @EVERY
 def test_a_few_controls_are_open(scene):
-    """At most five controls are open at the start; a vector counts as one."""
+    """At most five controls are open at the start; a vector counts as one, and the clock as none."""
     recipe = recipe_of(scene)
     chosen = {c.name: str(c.default) for c in scene.choices}
     shown = [c for c in scene.choices if not isinstance(c, Result) and not c.folded]
@@ -151,7 +153,8 @@ def test_a_few_controls_are_open(scene):
 def stages_by_choice(scene):
     """The names of the stages for all combinations of the choices that change them.
 
-    Returns a list of different tuples. The first is that of the defaults.
+    Of each such choice, the values are the default and those of `reachable` that change the stages. Returns a
+    list of different tuples. The first is that of the defaults.
     """
     usual = recipe_of(scene).stages
     options = {}
@@ -166,10 +169,10 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each paragraph with stages names at least one stage of the default recipe.
+    """Each scene has paragraphs with stages, and each of them names at least one stage of the default recipe.
 
-    Each name is that of a stage for some choices. A paragraph that names stages by words is highlighted at
-    all stages of a kind ("Linear 1", "Linear 2" …) or at none. A number means the same stage in every recipe.
+    Each name is that of a stage for some choices. A number means the same stage in every recipe. A paragraph
+    without numbers is highlighted at all stages of a kind ("Linear 1", "Linear 2" …), or at none of them.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -192,7 +195,10 @@ def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
 
 @EVERY
 def test_what_layers_show_is_finite(scene):
-    """No mark draws infinity. NaN occurs only as a gap in lines, and for points that `only` leaves out."""
+    """Each mark draws something, and never infinity.
+
+    NaN occurs only as a gap in lines, and for points that `only` leaves out.
+    """
     recipe = recipe_of(scene)
     for progress in moments(recipe):
         for layer in (layer for view in recipe.views for layer in view.layers):
@@ -207,7 +213,7 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_the_first_frame_is_whole(scene):
-    """For each value of a choice, no point of a 3D view is outside its panel, or within 5 pixels of an edge.
+    """For each value of a choice, each visible point of a 3D view is at least 5 pixels inside its panel.
 
     Supporting planes are exempt, because they are infinite and must be cut off.
     """
@@ -227,9 +233,10 @@ def test_the_first_frame_is_whole(scene):
 
 @EVERY
 def test_no_stage_leaves_its_panel(scene):
-    """In 3D views, with sliders at their defaults, all points are inside the panel.
+    """In 3D views, with sliders at their defaults, all visible points are inside the panel.
 
-    They are checked at each stage and half way between stages. Guides and supporting planes are exempt.
+    They are checked at each stage and half way between stages. Guides, marks without rows and supporting
+    planes are exempt.
     """
     state = state_of(scene, {})
     for progress in np.arange(0, len(state.recipe.stages) - 0.75, 0.5):
@@ -245,9 +252,9 @@ def test_no_stage_leaves_its_panel(scene):
 
 @EVERY
 def test_no_stop_leaves_its_panel(scene):
-    """In 3D views, with the sliders and the camera of each stop of the tour, all points are inside the panel.
+    """In 3D views, in the state of each stop of the tour, all visible points are inside the panel.
 
-    Guides and supporting planes are exempt.
+    Guides, marks without rows and supporting planes are exempt.
     """
     for number, stop in enumerate(scene.text.tour, 1):
         state = state_of(scene, stop.state)
@@ -268,7 +275,7 @@ REACHING += ["depth", "ffn", "symmetrise", "absorb", "fibre", "confidence"]
 
 @pytest.mark.parametrize("slug", REACHING)
 def test_no_end_of_a_slider_moves_points_out_of_the_hero(slug):
-    """Points and the sphere stay inside the first view, for each value of each choice, at each stage.
+    """Points, trails and the sphere stay inside the first view, for each value of each choice, at each stage.
 
     One slider at a time is at its ends and at its values in `View.between`. Each pair of sliders in
     `View.together` is at all pairs of five values.
@@ -314,11 +321,13 @@ SMALLER = {
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     """The main figure of the first view takes at least 60 % of its panel, and is central as the scene opens.
 
-    The share is that of its width or height, whichever is larger, in the smaller side of the panel. For a
-    view with a sphere or circle, it is that of the largest sphere or circle, as the scene opens or at the
-    stage where it is largest. Otherwise it is that of all visible marks. Central means that the middle of all
-    visible marks is at most 0.08 panel sides off. Guides, labels, marks without rows and supporting planes do
-    not count. SMALLER and LAID_OUT list exceptions.
+    The share is that of its width or height, whichever is larger, in the smaller side of the panel. If the
+    view has spheres or circles, the main figure is the one that is largest at any stage or as the scene
+    opens. Otherwise, it is all visible marks as the scene opens.
+
+    Central: the middle of all visible marks is at most 0.08 panel sides off, in each direction. Of the
+    visible marks, guides, labels, marks without rows and supporting planes do not count. SMALLER and LAID_OUT
+    list exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

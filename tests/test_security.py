@@ -29,7 +29,7 @@ def policy(answer):
 
 @pytest.mark.parametrize("path", PAGES + DRAWN + OTHERS)
 def test_every_answer_is_guarded(client, path):
-    """Every answer has the header value `nosniff`; only documents also have a Content-Security-Policy.
+    """Every answer has the header value `nosniff`; only documents have policies for content and framing.
 
     SVG pictures count as documents, because a browser may open them.
     """
@@ -121,7 +121,10 @@ def test_no_page_says_what_it_runs_on(client, path):
 
 @pytest.mark.parametrize("path", [*PAGES, "/embed/layernorm"])
 def test_no_script_is_made_from_text(client, path):
-    """Scripts are files from this server; nothing is evaluated from text."""
+    """Scripts are files from this server.
+
+    Inline scripts contain only JSON, and no element has an event handler.
+    """
     answer = client.get(path)
     assert policy(answer)["script-src"] == ["'self'"]
     inline = re.findall(r"<script((?![^>]*\bsrc=)[^>]*)>", answer.text)
