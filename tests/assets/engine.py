@@ -86,7 +86,7 @@ class Node:
 
 
 def unpack(text, n):
-    """Decode base64 text to an array (n, d) of float32; d follows from the length of the text."""
+    """Decode base64 text to an array (n, d) of float32; d follows from the text's length (0 if n = 0)."""
     return np.frombuffer(base64.b64decode(text), "<f4").reshape(n, -1 if n else 0)
 
 
@@ -105,7 +105,10 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """The step whose references (`Of`) lead to the clouds of the same names in `clouds`, a dict by name."""
+    """The step with each of its references (`Of`) replaced by one to the cloud of the same name in `clouds`.
+
+    clouds: a dict by name.
+    """
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
         return replace(step, pipelines=tuple(own))
@@ -185,10 +188,10 @@ def _bound(step, x, y, error, params, unit):
 
 
 def _differentiated(step: Derivative, x, error, params):
-    """A bound on the error of a derivative at each of the points x.
+    """A bound (n,) of the error of a derivative at each of the points x.
 
-    Each coordinate of x is changed by its error, down and up. The bound is the sum of the lengths of the
-    changes of the result.
+    One coordinate of x at a time is changed by the point's error, down and up. The bound is the sum, over the
+    coordinates, of the distances between the two results.
     """
     moves = error[:, None, None] * np.eye(x.shape[-1])
     ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]
@@ -198,8 +201,8 @@ def _differentiated(step: Derivative, x, error, params):
 def _together(step: Attention | Flow | Orbit, x, y, error, params):
     """An estimate (n,) of the largest error of each result y of a step in which points affect one another.
 
-    In four trials all inputs x are changed by their errors, with random signs. The estimate is four times the
-    largest change of the result in these trials.
+    In four trials all inputs x are changed by their errors, with random signs. The estimate for a point is
+    four times the largest change of its result in these trials.
     """
     rng = np.random.default_rng(0)
     ways = step.apply(x + error[:, None] * rng.choice([-1, 1], (4, *x.shape)), params)
@@ -209,8 +212,8 @@ def _together(step: Attention | Flow | Orbit, x, y, error, params):
 def _steep(x, error):
     """A bound (n,) of the error of arcsin at points x (n, d) whose coordinates have this `error` (n,).
 
-    It is the largest slope within the error times the error, but at most π/2·√(2·error·d). The second limit
-    is needed near ±1, where the slope is unbounded.
+    It is error/√(1 − m²), where m is the point's largest absolute coordinate plus the error, but at most
+    π/2·√(2·error·d). The second limit is needed near ±1, where the slope is unbounded.
     """
     edge = np.max(np.abs(x), axis=-1, initial=0) + error
     slope = 1 / np.sqrt(np.maximum(1 - edge**2, 1e-300))
@@ -218,7 +221,7 @@ def _steep(x, error):
 
 
 def _risen(step: Pointwise, x, error):
-    """A bound (n,) of the error of a monotonic function of x: its change from x − error to x + error."""
+    """A bound (n,) of the error of an increasing function at x: how far it moves from x − error to x + error."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 
@@ -236,7 +239,8 @@ def _curved(x, error):
 def _multiplied(step: Product, x, error):
     """A bound (n,) of the error of the products, if each coordinate of x has this `error`.
 
-    For one product of coordinates a with the error e, it is Π(|a| + e) − Π|a|.
+    For one product of coordinates a with the error e, it is Π(|a| + e) − Π|a|, but at most PAST. For several,
+    it is the length of the vector of these.
     """
     moved = [
         np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
@@ -281,10 +285,11 @@ def _ratio(error, size):
 
 
 def largest(entries, params):
-    """The sum of the norms of the base, terms and tracks of entries: the norm that they have at most.
+    """The largest norm that entries can have: the sum of the norms of their base, terms and tracks.
 
-    If base, terms and tracks partly cancel, the entries are smaller than this, but their rounding errors are
-    not. Of each track, the array with the largest norm counts.
+    A term counts times the absolute value of its parameter; of a track, the array with the largest norm
+    counts. If base, terms and tracks partly cancel, the entries are smaller than this, but their rounding
+    errors are not.
     """
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
@@ -313,7 +318,8 @@ def length(x):
 def farthest(got, want, allowed):
     """The largest ratio of the distance between corresponding points to the tolerance of the point.
 
-    `got` and `want` are (n, d), `allowed` is (n,). The result is infinite if a number in `got` is not finite.
+    `got` and `want` are (n, d), `allowed`, the tolerances, is (n,). The result is infinite if a number in
+    `got` is not finite, and 0 if n = 0.
     """
     if not np.isfinite(got).all():
         return np.inf

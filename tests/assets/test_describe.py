@@ -24,7 +24,10 @@ def node():
 
 
 def eye(azimuth, height, far=1.0):
-    """A camera position: azimuth (from the first axis to the second) and elevation in degrees, distance."""
+    """A camera position [x, y, z], at the distance `far` from the origin.
+
+    azimuth: degrees from the first axis towards the second. height: the elevation in degrees.
+    """
     a, h = np.radians([azimuth, height])
     return (far * np.array([np.cos(a) * np.cos(h), np.sin(a) * np.cos(h), np.sin(h)])).tolist()
 

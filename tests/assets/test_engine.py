@@ -75,7 +75,7 @@ def test_the_browser_reads_every_number_of_half_precision(node):
 
 @st.composite
 def entries(draw, shape, rng, *, positive=False):
-    """A strategy for entries of this shape: constant, affine in parameters, on a track, or all of these.
+    """A strategy for entries of this shape: a constant, affine in parameters, on a track, or a sum of these.
 
     If `positive`, none of their numbers is negative, as for a radius or ε.
     """
@@ -135,7 +135,10 @@ SLIDING = Entries(0.125, {"e": 1.0})
 
 
 def views_of(cloud):
-    """References to each stage of a cloud as a matrix, plain and transposed."""
+    """References (`Of`) to a cloud's points at each stage as a matrix, plain and transposed.
+
+    The last stage also occurs as None.
+    """
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]
 
@@ -194,7 +197,7 @@ def moments(last):
 
 
 def torch_run(cloud, params, progress):
-    """The stages and positions of a cloud by PyTorch, in float32."""
+    """A list of the stages of a cloud, and its points at `progress`, by PyTorch in float32."""
     x = torch.asarray(np.array(cloud.points), dtype=torch.float32)
     x = cloud.place.stages(x, params)[-1]
     stages = cloud.pipeline.stages(x, params)
@@ -397,7 +400,7 @@ def test_the_zero_vector_has_no_angle(node):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
 def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
-    """Centring takes a constant point to exactly 0, in the browser and in Python.
+    """Centring takes a constant point to exactly 0, where the norm after it leaves it, in browser and Python.
 
     This also holds if a parameter changes the matrix, or if rounding makes its rows only nearly sum to 0.
     """
@@ -416,7 +419,7 @@ def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, driv
 
 
 def test_relu_keeps_what_is_no_number(node):
-    """ReLU returns NaN for NaN, as in Python, so that a missing point is not drawn at 0."""
+    """ReLU returns NaN for NaN, so that a missing point is not drawn at 0, and ∞ for ∞; also in Python."""
     x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
     through = Pipeline((Pointwise("relu"),))
     sent = packed(recipe_of(Cloud("x", 0 * np.nan_to_num(x), through)))

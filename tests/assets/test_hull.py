@@ -44,6 +44,7 @@ def volume(points, triangles):
 def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
     """The hull of points on a small lattice has Qhull's corners and, if it is a solid, Qhull's volume.
 
+    Triangles of a solid may also meet at points inside a flat face. Points at a single place are not joined.
     Some points are equal, collinear or coplanar; some are inside an edge or a face of the hull.
     """
     points = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
@@ -61,7 +62,10 @@ def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
 @settings(max_examples=40)
 @given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
 def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
-    """All 2n points on a sphere are corners of their hull, even in close pairs: it has 4n − 4 triangles."""
+    """All 2n points on a sphere are corners of their hull, even in close pairs: it has 4n − 4 triangles.
+
+    The triangles enclose Qhull's volume.
+    """
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     points = np.concatenate([points, points + apart * rng.normal(size=(n, 3))])
@@ -97,7 +101,10 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """The hull of float32 points in a subspace of ℝ⁴ has the corners that are found within the subspace."""
+    """The hull of float32 points in a subspace of ℝ⁴ has the corners that are found within the subspace.
+
+    Its `rank` is the dimension of the smallest flat that contains the points.
+    """
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
     within = rng.normal(size=(n, rank))
@@ -162,7 +169,7 @@ def test_more_than_three_dimensions_are_refused(node):
 
 
 def test_two_hundred_on_a_sphere_take_no_time(node):
-    """Computing a hull takes less than 60 ms of CPU time.
+    """Computing the hull of 200 points on a sphere takes less than 60 ms of CPU time.
 
     A frame has 5 ms for it; this looser bound detects only a bad algorithm.
     """

@@ -36,7 +36,10 @@ def made(choices):
 
 
 def kept(scene):
-    """The scene with a cache: it builds the recipe for the same choices only once."""
+    """A copy of the scene that builds the recipe for the same choices only once.
+
+    It has no training and reads no files.
+    """
     build = cache(lambda choices: built(scene, dict(choices)))
     remembers = {"training": None, "files": no_files}
     return replace(scene, build=lambda choices: build(tuple(choices.items())), **remembers)
@@ -54,7 +57,7 @@ def node():
 
 
 def told(scene, chosen):
-    """The part of a recipe that link.mjs needs, as the server sends it."""
+    """What link.mjs needs of a scene's recipe for the choices `chosen`, in the form that the server sends."""
     shown = built(scene, chosen)
     clouds = [{"name": c.name, "points": {"shape": c.points.shape}} for c in shown.clouds]
     return {
@@ -103,7 +106,10 @@ def encoded(pairs):
 
 
 def attempt(call):
-    """Call a function, and return its result or the WrongValue that it raises, whose texts are checked."""
+    """Call a function, and return its result, or the WrongValue that it raises.
+
+    A WrongValue must have its two texts, `error` and `allowed`, and a form as JSON.
+    """
     try:
         return call()
     except WrongValue as wrong:
@@ -112,9 +118,11 @@ def attempt(call):
 
 
 def compare(node, scene, search):
-    """Read a link in Python and in the browser, and assert that they agree.
+    """Assert that Python and the browser read a link alike; return the set of the names that both refuse.
 
-    Returns the names of values that both refuse. search: the query string of the link.
+    A name is refused if its value is wrong, or if it occurs twice. If the server refuses a choice, its name
+    is the only one. If nothing is refused, both get the same state, and write the same link for it. search:
+    the query string of the link.
     """
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}
@@ -143,7 +151,10 @@ def compare(node, scene, search):
 
 
 def both_refuse(node, scene, chosen, name, text):
-    """Whether Python and the browser both refuse a value, naming it; fails if only one of them does."""
+    """Whether Python and the browser both refuse the value `text` of `name`; fails if only one of them does.
+
+    Both error messages must contain the name.
+    """
     theirs = in_browser(node, scene, chosen, encoded([(name, text)]))["wrong"]
     choices = {each: str(value) for each, value in chosen.items()}
     ours = attempt(lambda: state_of(scene, {**choices, name: text}))
@@ -174,7 +185,7 @@ def likely(choice, scene):
 
 
 def probable(scene):
-    """By name, a strategy for the text of each value that a link can set; most texts are valid."""
+    """A dict: for each name that a link to a scene can set, a strategy for its text; most texts are valid."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     own = {
@@ -194,7 +205,7 @@ def numbers(low, high):
 
 
 def searches(scene):
-    """A strategy for queries of a scene, valid and invalid."""
+    """A strategy for query strings of a scene, valid and invalid."""
     right = probable(scene)
     known = st.sampled_from(sorted(right)).flatmap(lambda name: st.tuples(st.just(name), right[name]))
     names = st.sampled_from([*sorted(right), *STRANGE])
@@ -229,7 +240,10 @@ def test_a_stop_is_the_same_whole_state_in_both(node, scene):
 
 
 def cameras():
-    """Cameras, including ones that links cannot have: too far away, or at the point they look at."""
+    """A strategy for cameras, including ones that links cannot have: too far, or at the point they look at.
+
+    None stands for the default camera.
+    """
     halves = st.sampled_from([0.03125, -0.09375, 0.0, 100.0])
     coordinate = st.floats(-120, 120) | st.floats(-2e-3, 2e-3) | halves
     return st.none() | st.lists(coordinate, min_size=6, max_size=6).map(tuple)
@@ -237,7 +251,7 @@ def cameras():
 
 @st.composite
 def states(draw, scene):
-    """A strategy for states of a scene that a page can reach."""
+    """A strategy for states of a scene that a page can reach; their cameras are any of `cameras`."""
     built, stops = recipe_of(scene), len(scene.text.tour)
     controls = [*usual(scene), *built.defaults, "progress"]
     ours = {"text": draw(st.text(max_size=5)), "heads": draw(st.sampled_from(["", "a", "b", "a,b"]))}
@@ -383,7 +397,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """Reading a long number takes less than a second; the regular expression used to backtrack for longer."""
+    """A long text that is no number is refused in less than a second; it took longer with backtracking."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})

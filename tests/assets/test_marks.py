@@ -70,9 +70,10 @@ def node():
 
 @cache
 def row(widths):
-    """A strategy for rows of the current points or of a stage; some are divided by a row far from 0.
+    """A strategy for rows of the current points or of a stage.
 
-    `widths` are the numbers of coordinates of a cloud's points, for each stage.
+    Some are divided by a row far from 0; some have a weight that depends on the parameter p. `widths` are the
+    numbers of coordinates of a cloud's points, for each stage.
     """
 
     def weights(stage):
@@ -185,7 +186,7 @@ def clouds_for(draw, kind):
 
 
 def allowed(cloud, params, progress):
-    """A bound of the rounding error in all points of a cloud, at each stage and at `progress`."""
+    """A number: a bound of the rounding error in every point of a cloud, at each stage and at `progress`."""
     moments = (*range(len(cloud.pipeline.steps) + 1), min(progress, len(cloud.pipeline.steps)))
     sizes = [length(cloud.at(params, m)) for m in moments]
     bounds = [bound_at(cloud, params, m, unit=DOUBLE, rounding=ONE_ROUNDING) for m in moments]
@@ -193,9 +194,9 @@ def allowed(cloud, params, progress):
 
 
 def reach(row):
-    """The largest value that a row, without its offset, can give a unit vector.
+    """A bound of the value that a row, without its offset and divisor, can give a unit vector.
 
-    No parameter may be larger than 2.
+    If its weight depends on p (as a strategy of `row`), p must be from −2 to 2.
     """
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
@@ -223,7 +224,7 @@ def near(mark, cloud, got, want, off):
 
 
 def near_with_heads(mark, cloud, got, want, off):
-    """Compare lines with arrow heads: the shorter the last leg, the less certain is the head's direction."""
+    """Assert that lines agree; if they have arrow heads, the tolerance grows as the shortest segment shrinks."""
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
     near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
@@ -245,7 +246,11 @@ def near_disc(mark, cloud, got, want, off):
 
 
 def near_counts(mark, cloud, got, want, off):
-    """Compare histograms: a value within rounding of an edge may count on either side."""
+    """Compare histograms: the places of their bars, and the total of their counts.
+
+    Only if the error of points is at most 1e-9, also the counts: otherwise, values may be on either side of
+    an edge.
+    """
     np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)
     assert got[:, 1].sum() == want[:, 1].sum()
     assert np.abs(np.cumsum(got[:, 1] - want[:, 1])).max() <= 2 * len(cloud.points) * (off > 1e-9)
@@ -264,7 +269,7 @@ def near_profile(mark, cloud, got, want, off):
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order."""
+    """Compare the segments of outlines, in any order, by the sums of their ends' coordinates."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
@@ -273,7 +278,7 @@ def near_edges(mark, cloud, got, want, off):
 
 
 def near_faces(mark, cloud, got, want, off):
-    """Compare the triangles of meshes, in any order."""
+    """Compare the triangles of meshes, in any order, by the sums of their corners' coordinates."""
     assert got.shape == want.shape
     weights = np.array([reach(r) for r in mark.rows])
     middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]
@@ -447,7 +452,7 @@ def test_arrows_have_the_same_heads(node, k, progress, move):
 
 
 def shown(node, cloud, mark, progress, **params):
-    """The points of a mark by the engine, and by Python."""
+    """The points of a mark at `progress` and at parameters: by the browser's engine, and by Python."""
     recipe = recipe_of(cloud)
     [answer] = node.run(recipe, [(params, progress)], marks=[mark])
     want = mark.points(recipe.moment(params, progress))
@@ -477,7 +482,8 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
 def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     """Python and the browser show the same selectable keys and colours, at a stage and between stages.
 
-    At the last stage all keys are at the origin, so none can be selected.
+    At stage 1, all keys are on a sphere and selectable. At the last stage, all are at the origin, and none
+    is.
     """
     x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
     cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))
@@ -511,7 +517,8 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
     """The browser and Python find the same fates under a ReLU layer, on circles and spheres.
 
-    Some neurons have equal weights, or the weights 0.
+    Each point has exactly one fate, also if another cloud's points show it. Some neurons have equal weights,
+    or the weights 0.
     """
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
@@ -535,7 +542,10 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
 
 
 def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
-    """Two marks of one cloud: points that are apart on the circle share their image on the sphere."""
+    """Browser and Python agree on the `apart` points of a cloud, on a circle and on a sphere through it.
+
+    On the circle some points are apart (no other point has the same image), and on the sphere none.
+    """
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False) + 0.1
     x = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]).astype(np.float32)
     layer = Affine(np.array([[1.0, 0, 0.5], [0, 1, 0.5]]))
@@ -550,7 +560,10 @@ def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
 
 
 def test_a_query_and_its_supporting_line_by_hand(node):
-    """For the centre of a square every corner has weight ¼, and no query gives the centre more than ⅕."""
+    """Weights, best query and supporting line are those computed by hand, for a square's centre and a corner.
+
+    For the centre every corner has weight ¼, and no query gives the centre more than ⅕.
+    """
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
     show, up = rows(np.eye(2)), Row((0.0, 2.0))
     cloud = Cloud("keys", x, Pipeline(()))

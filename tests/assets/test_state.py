@@ -295,7 +295,10 @@ def values(told):
 @pytest.mark.parametrize("way", COURSES)
 @pytest.mark.parametrize("hand", HANDS)
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
-    """Values that the reader sets while a change is pending stay; all others are as without the reader."""
+    """Values that the reader sets while a change is pending stay, and are in the link.
+
+    All others are as without the reader, except that any action ends a first run where it is.
+    """
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])
     for moment, (_, end) in zip(MOMENTS, course(node, way, acts), strict=True):
@@ -329,7 +332,7 @@ def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_slider_moved_by_a_scroll_gets_the_value_of_the_stop_that_arrives(node, kept):
-    """A slider's value that does not count as set by the reader is replaced when a stop of the tour arrives.
+    """When a stop of the tour arrives, a slider's value stays only if it counts as set by the reader.
 
     `touch(name, False)` says that it does not count, as after a scroll that moved the slider by mistake.
     """

@@ -61,7 +61,10 @@ def test_no_frame_does_more_than_its_share(node, choices):
 
 
 def test_while_a_slider_moves_on_something_new_is_shown_now_and_then(node):
-    """New results appear while a slider moves, even if no frame has time for the whole solution."""
+    """While a slider moves, new results appear at least in every fifth frame.
+
+    They do not appear in every frame, since no frame has time for the whole solution.
+    """
     changed = np.array([frame["changed"] for frame in sliced(node, *BETA)["frames"][: len(BETA)]])
     (tokens,) = of_tokens(recipe_of(SCENE, n=str(N)))
     times = np.flatnonzero(changed[:, tokens])

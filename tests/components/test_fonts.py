@@ -49,7 +49,7 @@ def pages(client):
 
 
 def slanted(sign):
-    """The italic character by which MathML shows a letter of a formula; other characters stay as they are."""
+    """The italic character by which MathML shows an ASCII or Greek letter; other characters are unchanged."""
     name = unicodedata.name(sign, "")
     found = re.fullmatch(r"(LATIN|GREEK) (SMALL|CAPITAL) LETTER (FINAL )?(\w+)", name)
     if not found or not (sign.isascii() or "\u0391" <= sign <= "\u03c9"):
@@ -67,7 +67,7 @@ def test_letters_of_formulas_are_slanted():
 
 
 def test_there_are_four_and_none_in_two_places(faces):
-    """There are four fonts, in four files.
+    """There are four fonts, in four files; those of signs and of mathematics have a MATH table.
 
     If two fonts shared a file, Chromium would know the characters of only one of them.
     """

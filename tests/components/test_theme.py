@@ -82,7 +82,7 @@ def test_every_role_has_a_colour_to_be_written_in(theme, role):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("share", np.linspace(0, 1, 101))
 def test_a_number_is_read_in_its_cell(theme, share):
-    """The text in a cell has enough contrast anywhere on the scale, which is linear between its colours."""
+    """The text in a cell has enough contrast anywhere on the sequential scale (linear between its colours)."""
     found = colors(theme)
     steps = [parts(color) for color in SCALES["sequential"][THEMES.index(theme)]]
     at = np.linspace(0, 1, len(steps))
@@ -91,7 +91,7 @@ def test_a_number_is_read_in_its_cell(theme, share):
 
 
 def test_a_mark_of_the_formula_leaves_it_readable():
-    """A formula is readable on each colour that highlights parts of it (`.formula .marked`)."""
+    """In a formula, each role's colour is readable on each role's highlight (`.formula .marked`)."""
     roles = re.findall(r"\.formula \.role-([\w-]+) \{", STYLE)
     veil = float(re.search(r"--mark: color-mix\(in srgb, currentColor (\d+)%", STYLE)[1]) / 100
     assert len(roles) > 3
@@ -145,8 +145,9 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 def company():
     """A dict: for each pair of roles that some view shows in the same form, the slugs of such scenes.
 
-    Each option of each choice is tried, the other choices at their defaults. Axis ranges do not affect
-    colours and are not computed, so these recipes are not shared with other tests.
+    Each option of each choice is tried, the other choices at their defaults. Marks with a colour scale, and
+    roles in UPON, do not count. Axis ranges do not affect colours and are not computed, so these recipes are
+    not shared with other tests.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))
@@ -189,7 +190,10 @@ def test_roles_of_one_view_and_form_are_told_apart(theme, company):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_classes_are_told_apart_by_all(theme):
-    """The colours of both classes and of the middle of their scale differ in each kind of colour vision."""
+    """In each kind of colour vision, the colours of both classes and of the middle of their scale differ.
+
+    They differ by more than twice MIN_COLOUR_BLIND_DIFFERENCE.
+    """
     ends = SCALES["diverging"][THEMES.index(theme)]
     assert (ends[0], ends[-1]) == (colors(theme)["class-0"], colors(theme)["class-1"])
     for vision in VISIONS:

@@ -15,14 +15,17 @@ FREE = {"torch"}  # each index of torch builds has its own files
 
 
 def locked(name):
-    """A dict: for each requirement in a lock file, the list of its hashes."""
+    """A dict: for each requirement in the lock file requirements/<name>.txt, the list of its hashes."""
     text = (ROOT / f"requirements/{name}.txt").read_text().replace("\\\n", "")
     lines = [line.split("--hash=") for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {Requirement(line.strip()): hashes for line, *hashes in lines}
 
 
 def versions(name):
-    """The set of versions of each locked package, by name; several if Python versions need different ones."""
+    """A dict: for each package of a lock file, the set of its version specifiers, such as "==1.2".
+
+    It has several if Python versions need different ones.
+    """
     found = {}
     for requirement in locked(name):
         found.setdefault(canonicalize_name(requirement.name), set()).add(str(requirement.specifier))
@@ -52,7 +55,7 @@ def test_what_is_installed_is_what_is_tested():
 
 
 def test_old_pythons_get_their_timeouts():
-    """The lock files contain async-timeout, which redis needs before Python 3.11.3."""
+    """The lock files contain async-timeout only for Pythons before 3.11.3, on which redis needs it."""
     for name in ("web", "image", "test"):
         markers = [each.marker for each in locked(name) if each.name == "async-timeout"]
         assert [marker.evaluate({"python_full_version": "3.11.2"}) for marker in markers] == [True]
