@@ -78,7 +78,10 @@ def pytest_runtest_makereport(item):
 
 @contextmanager
 def serving(folder):
-    """Run `python app.py` on a free port; yields its base URL and its process."""
+    """Run `python app.py` on a free port until the block ends; yields its base URL and its process.
+
+    folder: where its log and its cache are.
+    """
     port = free()
     log = folder / "log.txt"
     command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(port)]
@@ -135,9 +138,10 @@ def browser():
 
 
 class Watch:
-    """Records errors of pages in some browser contexts, and their requests to unknown hosts.
+    """Records errors of pages in browser contexts, and their requests to hosts that are not in `known`.
 
-    Also sets the same timeout for all waiting in these pages. known: hosts with ports, as in a URL.
+    `over` adds a context, and sets the timeout of all waiting in its pages. known: hosts with ports, as in a
+    URL.
     """
 
     def __init__(self):
@@ -161,7 +165,7 @@ class Watch:
             self.strangers.append(asked.url)
 
     def judge(self, test):
-        """Fail the test if anything was recorded, and clear the record."""
+        """Fail the test if errors that it does not allow, or requests, were recorded; clear the record."""
         allowed = [mark.args[0] for mark in test.iter_markers("allow_errors")]
         errors = [error for error in self.errors if not any(re.search(each, error) for each in allowed)]
         strangers, self.strangers, self.errors = self.strangers, [], []
@@ -172,8 +176,8 @@ class Watch:
 def reading(browser, watch, *, first=False, **options):
     """A new browser context, whose errors and requests to unknown hosts `watch` records.
 
-    first: whether no scene is marked as visited; otherwise all are. options: those of Playwright, with
-    base_url.
+    In it, WebGL does not draw and the browser does not paint. first: whether no scene is marked as visited;
+    otherwise all are. options: those of Playwright, with base_url.
     """
     context = browser.new_context(**options)
     if not first:

@@ -123,7 +123,7 @@ def fetching(page, code):
 
 
 def middle(page, selector):
-    """The centre (x, y), in pixels of the page, of the first element that matches a CSS selector."""
+    """The centre (x, y), in pixels of the window, of the first element that matches a CSS selector."""
     box = page.locator(selector).first.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -178,7 +178,8 @@ def whole(value):
 def walk(page, link, scene):
     """Take a scene's tour to its end, and answer all its questions correctly.
 
-    At each stop, wait until the figure is at rest in the state of the stop. link: where the tour is started.
+    At each stop, wait until the figure is at rest in the state of the stop. In the end there must be no error
+    message. link: where the tour is started.
     """
     visit(page, link)
     page.get_by_role("link", name="Take the tour").click()
@@ -220,7 +221,7 @@ def pixels(png, width=0):
 
 @contextmanager
 def painted(page):
-    """Let the browser paint while the block runs, also in tests not marked `pixels`."""
+    """Let the browser paint while the block runs, and not afterwards."""
     page.evaluate("window.unseen && (unseen.disabled = true)")
     yield
     page.evaluate("window.unseen && (unseen.disabled = false)")
@@ -228,7 +229,7 @@ def painted(page):
 
 @contextmanager
 def pixels_drawn(page):
-    """Let WebGL draw while the block runs, also in tests not marked `pixels`."""
+    """Let WebGL draw while the block runs, and not afterwards."""
     page.evaluate("window.blind = false")
     yield
     page.evaluate("window.blind = true")
@@ -271,7 +272,7 @@ def difference(a, b):
 def finger(page, points):
     """Put a finger down at the first of `points`, and move it along the others.
 
-    points: places (x, y) in pixels of the page. Returns a function that lifts the finger.
+    points: places (x, y) in pixels of the window. Returns a function that lifts the finger.
     """
     touch = page.context.new_cdp_session(page)
     for k, (x, y) in enumerate(points):

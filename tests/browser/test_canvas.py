@@ -37,7 +37,7 @@ def page(kept):
 def fits(page):
     """Check that the field (a mark) fills its axes, once all panels are drawn in their present size.
 
-    Returns the box of the axes: left, top, right and bottom in pixels of the page.
+    Returns the box of the axes: left, top, right and bottom in pixels of the window.
     """
     until(page, FITS)
     frames(page)

@@ -78,7 +78,10 @@ def test_letters_of_the_formula_get_the_focus_in_the_order_of_the_formula(page):
 
 
 def test_letters_of_the_formula_are_moved_by_a_finger(new_page):
-    """A finger that drags a letter does not scroll the page; the bubble with the value is fully visible."""
+    """A finger that drags a letter does not scroll the page; the bubble with the value is fully visible.
+
+    A finger that begins just beside the letter drags it, too.
+    """
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, LINK)
     x, y = middle(page, ".formula .symbol")

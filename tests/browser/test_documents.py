@@ -40,7 +40,7 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
 def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
-    """The player's first requests are preloaded, once each, before any script runs."""
+    """The page preloads the recipe that its player needs, which is not requested a second time."""
     page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
     page.goto(link)
@@ -65,7 +65,7 @@ def test_an_embed_shows_its_picture_within_60_kb(page):
 
 
 def colours(page, selector):
-    """The number of colours in a part of the page."""
+    """The number of different colours in the part of the page that `selector` names."""
     shown = shot(page, page.locator(selector))
     return len({tuple(pixel) for pixel in shown.reshape(-1, 3)})
 
@@ -90,7 +90,10 @@ def test_without_scripts_the_gallery_shows_and_leads_and_a_scene_is_read(new_pag
 
 
 def test_home_is_light(page):
-    """Before its figure is live, the home page makes at most 25 requests and loads at most 350 kB."""
+    """Before its figure is live, the home page makes at most 25 requests and loads at most 350 kB.
+
+    The pictures of all cards are there.
+    """
     sizes = weighed(page)
     page.route("**/page/attend.mjs", lambda route: None)
     page.goto("/", wait_until="commit")
@@ -115,7 +118,10 @@ def test_a_scene_is_light(new_page):
 
 
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
-    """Dash is loaded when the training panel is opened, and shows the same fields as the static page."""
+    """Dash is loaded when the training panel is opened, and shows the same fields as the static page.
+
+    Its libraries of components that the panel does not use are not loaded.
+    """
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")
     rest(page)

@@ -59,7 +59,7 @@ def files(folder):
 def host(tmp_path, new_page, server):
     """A function that opens a page of another origin with embeds of some paths, far below its top.
 
-    It returns the page and the frame of each embed.
+    It returns the page, and then the frame of each embed.
     """
     with files(tmp_path) as base:
 
@@ -233,8 +233,8 @@ WRONG_STATES = [
 def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
     """If the host sends a state with a wrong value, the embed shows a message, and the figure stays as it is.
 
-    The message shortens a very long value. If the state has other choices than the figure, its parameters are
-    checked against the recipe for these choices.
+    The message shortens a very long value, and is hidden when a valid state follows. If the state has other
+    choices than the figure, its parameters are checked against the recipe for these choices.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -348,7 +348,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
 
 @pytest.mark.pixels
 def test_the_poster_is_where_the_figure_will_be(new_page):
-    """The live figure replaces a still picture that looks much like it, and nothing on the page moves."""
+    """The still picture has the size of the live figure that replaces it, and is more like it than a blank."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(f"/embed/layernorm?{SMALL_3D}&progress=2")
@@ -366,7 +366,11 @@ def test_the_poster_is_where_the_figure_will_be(new_page):
 
 
 def test_the_embed_of_what_is_on_the_screen(kept, server):
-    """The embed code is for the present state; without a clipboard, the code is selected for copying."""
+    """The embed code shows the present state, with a title and lazy loading; a theme can be added.
+
+    Without a clipboard, the code is selected for copying. If the server is on this computer, the dialog says
+    that others cannot open its address.
+    """
     page = kept
     visit(page, f"/layernorm?{SMALL_2D}")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

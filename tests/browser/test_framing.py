@@ -48,9 +48,10 @@ def page(kept):
 def ink(page, kept):
     """Draw only some marks of the main figure, and measure their pixels.
 
-    kept: the indices of these marks in `layers` of the first view. Returns the larger of their width and
-    height; the distance of their middle from the panel's middle, across or down, whichever is larger (both as
-    shares of the panel's smaller side); and whether none of their pixels is within RIM of the panel's edge.
+    kept: the indices of these marks in `layers` of the first view. Returns three results. The first is the
+    larger of their width and height. The second is the distance of their middle from the panel's middle,
+    across or down, whichever is larger. Both are shares of the panel's smaller side. The third is whether
+    none of their pixels is within RIM of the panel's edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)
@@ -65,11 +66,11 @@ def ink(page, kept):
 
 
 def shares(page, scene):
-    """Measure the main figure as the scene opens.
+    """Measure the main figure as the scene opens; returns four results.
 
-    Returns the size of the sphere or circle, as a share of the panel's smaller side. Then come the three
-    results of `ink` for all visible marks except guides, labels, marks without rows (such as `Field`),
-    `Support` and `SupportDisc`. Without a sphere or circle, the first result is the size of all these marks.
+    The first is the size of the sphere or circle, as a share of the panel's smaller side. The others are
+    those of `ink` for all visible marks except guides, labels, marks without rows (such as `Field`),
+    `Support` and `SupportDisc`. Without a sphere or circle, the first is the size of all these marks.
     """
     state = state_of(scene, {})
     at = [
@@ -88,9 +89,9 @@ def shares(page, scene):
 
 
 def computed(slug, size):
-    """The computed bounding box of the main figure's marks, including the size of points.
+    """The computed bounding box of the main figure: its lines, meshes, discs, and points with their size.
 
-    Returns two corners, in pixels from the panel's centre.
+    Marks with an opacity of at most 0.1 are left out. Returns two corners, in pixels from the panel's centre.
     """
     state = state_of(scenes()[slug], {})
     view, found = state.recipe.views[0], []
@@ -105,7 +106,10 @@ def computed(slug, size):
 
 @pytest.mark.pixels
 def test_what_is_drawn_is_as_large_as_computed(page):
-    """The drawn size of the main figure equals the computed one, which other tests check for every scene."""
+    """In `spiral`, the main figure is drawn at its computed place and size, in windows of three sizes.
+
+    Other tests use the computed sizes for every scene.
+    """
     for k, (width, height) in enumerate(SIZES):
         page.set_viewport_size({"width": width, "height": height})
         if not k:

@@ -37,7 +37,10 @@ def test_letters_are_followed_and_marked(page):
 
 @pytest.mark.allow_errors("Failed to load resource")  # what the server refuses
 def test_a_sentence_of_ones_own(page):
-    """A sentence that cannot be shown gets an error message, and the figure stays."""
+    """A sentence that cannot be shown gets an error message, and the figure stays.
+
+    A valid sentence is shown, and is in the link.
+    """
     visit(page, "/language?sentence=own")
     entry, hint = page.locator("#choice-own"), page.locator("#choice-own-hint")
     for typed, words in (

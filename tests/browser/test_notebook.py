@@ -133,9 +133,9 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 
 
 def saved(page, folder):
-    """Save the notebook in JupyterLab, and check the page that nbconvert makes of it.
+    """Save the notebook in JupyterLab, and check its file and the page that nbconvert makes of it.
 
-    Without a network, the page must show the pictures of both figures.
+    The file has less than 400 kB. Without a network, the page must show the pictures of both figures.
     """
     import nbformat
 
@@ -174,6 +174,6 @@ def as_page(book, browser, folder):
 
 
 def pictures(page):
-    """Width and alternative text of each visible picture of a figure."""
+    """A list of pairs: width and alternative text of each visible picture of a figure."""
     seen = "(all) => all.filter((e) => e.checkVisibility()).map((e) => [e.naturalWidth, e.alt])"
     return [tuple(each) for each in page.eval_on_selector_all("img[class^=normscape]", seen)]

@@ -275,7 +275,10 @@ def test_two_fingers_zoom_also_where_one_is_on_a_handle(new_page):
 
 @pytest.mark.parametrize("way", ["", "#without=buffers"])
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
-    """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update."""
+    """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update.
+
+    At rest, the page then requests no animation frames.
+    """
     visit(page, f"/layernorm?{SMALL_3D}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
     rest(page)
@@ -599,7 +602,7 @@ def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
 
 
 def test_a_run_ends_with_the_plane_edge_on(page):
-    """The camera turns, at the same distance, until the separating plane appears as a line."""
+    """During a run, the camera turns, at the same distance, until the separating plane appears as a line."""
     visit(page, "/labels?data=xor&progress=2.9&camera=0.629,-0.629,0.343")
     rest(page)
     before, recipe = camera(page), recipe_of(scenes()["labels"], data="xor")
@@ -615,7 +618,11 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
-    """On a first visit a scene plays once, until it is touched, unless its link asks for a state."""
+    """On a first visit a scene plays until it is touched, and stays where it is then; later it does not play.
+
+    Even on a first visit, it does not play if its link asks for a state, or the reader prefers reduced
+    motion.
+    """
     page = new_page()
     strange(page)
     for link, motion in (("/fold?progress=1", "no-preference"), ("/fold", "reduce")):

@@ -177,14 +177,17 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
 
 
 def made_of(recipe):
-    """The kinds of marks in each view of a recipe, and the kinds of its readouts."""
+    """The kinds of marks in each view of a recipe, and the kinds of its readouts.
+
+    A kind of mark is its class, its primitive, and whether it has no colour scale.
+    """
     views = (view.layers for view in recipe.views)
     marks = (frozenset((type(m), m.draws, getattr(m, "color", None) is None) for m in each) for each in views)
     return tuple(marks), frozenset(map(type, recipe.readouts))
 
 
 def test_what_the_tour_chooses_is_drawn(opened, scene):
-    """The figure is drawn after jumps between stops of the tour, one for each combination of marks."""
+    """The figure is drawn after jumps to stops of the tour: one stop for each result of `made_of`."""
     opened.set_viewport_size(DESK)
     stops = {made_of(state_of(scene, stop.state).recipe): stop for stop in scene.text.tour}
     for stop in stops.values():

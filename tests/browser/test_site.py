@@ -28,7 +28,7 @@ def variants(scene):
 
 
 def draw(kind, scene):
-    """The card of a scene, drawn as by `site.draw`; to save time, only the card of the scene CHOSEN moves."""
+    """Draw a scene's card as `site.draw` does; to save time, only the card of the scene CHOSEN may move."""
     return DRAW(kind if scene.slug == CHOSEN else "card", scene)
 
 

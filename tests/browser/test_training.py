@@ -120,7 +120,11 @@ def link_with_network(page):
 
 
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
-    """Another seed can be chosen during training, by number or by a click; the finished run shows it."""
+    """Another seed can be chosen during training, by number or by a click; the finished run shows it.
+
+    A seed that the training does not have is refused. While the reader presses on the curves, the step stays.
+    The page requests no recipe for any of this.
+    """
     page = new_page()
     visit(page, LONG)
     player(page, "p.go({ progress: '2' })")
