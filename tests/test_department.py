@@ -48,8 +48,8 @@ def has_ipv6():
 def site(folder, inner, port):
     """The text of an nginx.conf with the recipe's site and its login, on other ports, with files in `folder`.
 
-    inner: the port of the container. port: the HTTPS port of the site. Where the machine has no IPv6, its
-    lines are left out. A second server refuses all requests, and has the logs that Debian configures.
+    inner: the port of the container. port: the HTTPS port of the site. Lines for IPv6 are left out where the
+    machine has no IPv6. A second server refuses all requests, and has the logs that Debian configures.
     """
     plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"

@@ -63,9 +63,9 @@ def escaped(text):
 
 @cache  # making the strategy takes longer than drawing from it
 def queries(slug):
-    """A Hypothesis strategy of query strings for a scene: up to five names, some twice, each with any value.
+    """A Hypothesis strategy of query strings for a scene: up to five pairs of a name and any value.
 
-    Most names are known to the scene.
+    A name may be known to the scene or be any text, and may occur twice.
     """
     names = st.sampled_from(known_names(slug)) | VALUES
     pairs = st.lists(st.tuples(names, VALUES | options(slug)), max_size=5)

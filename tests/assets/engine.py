@@ -105,9 +105,9 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """The step with each of its references (`Of`) replaced by one to the cloud of the same name in `clouds`.
+    """The step with each reference (`Of`) replaced by one to the cloud of the same name in `clouds`.
 
-    clouds: a dict by name.
+    clouds: a dict by name. References are sought in `Affine` steps, also in those inside `Branches`.
     """
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
@@ -221,7 +221,7 @@ def _steep(x, error):
 
 
 def _risen(step: Pointwise, x, error):
-    """A bound (n,) of the error of an increasing function at x: how far it moves from x − error to x + error."""
+    """A bound (n,) of the error of a monotonic function of x: its change from x − error to x + error."""
     low, high = (step.apply(x + sign * error[:, None], {}) for sign in (-1, 1))
     return length(high - low)
 

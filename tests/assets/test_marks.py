@@ -196,7 +196,7 @@ def allowed(cloud, params, progress):
 def reach(row):
     """A bound of the value that a row, without its offset and divisor, can give a unit vector.
 
-    If its weight depends on p (as a strategy of `row`), p must be from −2 to 2.
+    If the weight depends on p, as it may in `row`, p must be from −2 to 2.
     """
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
@@ -224,7 +224,7 @@ def near(mark, cloud, got, want, off):
 
 
 def near_with_heads(mark, cloud, got, want, off):
-    """Assert that lines agree; if they have arrow heads, the tolerance grows as the shortest segment shrinks."""
+    """Assert that lines agree; with arrow heads, a shorter shortest segment gives a larger tolerance."""
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
     near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
@@ -248,7 +248,7 @@ def near_disc(mark, cloud, got, want, off):
 def near_counts(mark, cloud, got, want, off):
     """Compare histograms: the places of their bars, and the total of their counts.
 
-    Only if the error of points is at most 1e-9, also the counts: otherwise, values may be on either side of
+    Each count is compared only if `off` is at most 1e-9; with larger errors, a value may be on either side of
     an edge.
     """
     np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)

@@ -297,7 +297,8 @@ def values(told):
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
     """Values that the reader sets while a change is pending stay, and are in the link.
 
-    All others are as without the reader, except that any action ends a first run where it is.
+    Unless the reader resets all, other values are as without the reader; but any action ends a first run
+    where it is.
     """
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])

@@ -82,7 +82,7 @@ def test_every_role_has_a_colour_to_be_written_in(theme, role):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("share", np.linspace(0, 1, 101))
 def test_a_number_is_read_in_its_cell(theme, share):
-    """The text in a cell has enough contrast anywhere on the sequential scale (linear between its colours)."""
+    """The text in a cell has enough contrast anywhere on the sequential scale, linear between its colours."""
     found = colors(theme)
     steps = [parts(color) for color in SCALES["sequential"][THEMES.index(theme)]]
     at = np.linspace(0, 1, len(steps))

@@ -29,7 +29,10 @@ def area(drawn):
 
 @pytest.mark.parametrize("level", [-1, 0, 0.25, 0.5, 0.9, 1, 2])
 def test_above_a_level_is_the_share_that_the_linear_values_have(level):
-    """With values 1, 0, 0 at the corners, (1 − level)² of the triangle is above a level from 0 to 1."""
+    """With values 1, 0, 0 at the corners, (1 − level)² of the triangle is above a level from 0 to 1.
+
+    The rest is below it. Above a level below 0 is all, above a level over 1 nothing.
+    """
     share = np.clip(1 - level, 0, 1) ** 2
     for values in np.eye(3):
         assert area(above(CORNERS, values[None], level)) == pytest.approx(1800 * share, abs=1)

@@ -34,7 +34,7 @@ PAINTED = re.compile(r"var\(--([\w-]+)\)")
 
 
 def checked(text):
-    """Lists of the elements of an SVG text, by tag.
+    """A dict: for each tag in an SVG text, the list of its elements.
 
     It asserts that the text is valid XML, finite and small, and has only known colours.
     """

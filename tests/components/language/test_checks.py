@@ -324,7 +324,10 @@ def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
 
 
 def test_a_camera_with_a_target_needs_ranges():
-    """Without ranges such a camera is refused: framing would centre the points and lose the target."""
+    """Without ranges such a camera is refused: framing would centre the points and lose the target.
+
+    With ranges it is accepted, and stays as it is.
+    """
     there = (1.0, 1, 1, 0.2, 0, 0)
     with pytest.raises(WrongRecipe, match="a camera with a target, and no ranges"):
         finished(replace(recipe(3), views=(replace(recipe(3).views[0], ranges=(), camera=there),)))

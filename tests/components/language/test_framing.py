@@ -156,7 +156,10 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
-    """If a scene opens at a stage with points far out, the axes are narrower at the earlier stage."""
+    """If a scene opens at a stage with points far out, the axes are narrower at the earlier stage.
+
+    There the sphere or circle takes MIN_SPHERE_FRACTION of the panel.
+    """
     ring = clouds.circle(64, *np.eye(3)[:2])
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))
     grown = cloud(0.3 * RNG.normal(size=(40, 3)), Affine(12 * np.eye(3)))
@@ -303,7 +306,7 @@ def test_the_first_picture_of_a_scene_is_large_whole_and_in_its_middle(slug):
     """When a scene opens, all content of its first view is inside the panel and centred.
 
     A sphere or circle takes at least the share LARGE of the panel's side, or all content together takes at
-    least the share FILLED.
+    least the share FILLED. Guides and labels do not count as content.
     """
     state = state_of(scenes()[slug], {})
     view, progress = state.recipe.views[0].at(state.progress), state.progress

@@ -191,7 +191,10 @@ def test_readouts_travel():
 
 
 def test_a_figure_runs_each_pipeline_once(monkeypatch):
-    """A pipeline runs once, even if ten layers show its cloud; it runs again for other parameters."""
+    """A pipeline runs once, even if ten layers show its cloud, and also for figures at another progress.
+
+    It runs again for other parameters.
+    """
     runs, stages = [], Pipeline.stages
 
     def counted(self, x, params=None):

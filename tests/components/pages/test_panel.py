@@ -80,7 +80,8 @@ def test_replicas_of_the_web_server_know_a_browser_without_a_common_secret():
 def test_the_cookie_is_of_this_explorer_alone_and_goes_with_the_browser(monkeypatch, scheme, path):
     """The cookie is for this path only, is hidden from scripts, and ends with the browser session.
 
-    Browsers do not send it with requests from other sites. Over HTTPS it is also `Secure`.
+    Browsers do not send it with requests from other sites. Over HTTPS it is also `Secure`. No shared cache
+    keeps the response that sets it.
     """
     monkeypatch.setenv("NORMSCAPE_PREFIX", "/sub/")
     client = app.create_app().server.test_client()

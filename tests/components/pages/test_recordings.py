@@ -42,7 +42,7 @@ def opened(client, data=DATA):
 
 
 def test_who_comes_while_another_file_is_measured_is_told_so_at_once(client):
-    """While one uploaded file is analysed, a second upload is refused at once.
+    """While one uploaded file is analysed, a second upload is refused at once; afterwards, it is accepted.
 
     The first may take ten seconds, and waiting for it would block a thread of the server.
     """
@@ -125,7 +125,10 @@ def test_huge_numbers_are_refused_in_one_line_or_shown(client, part, kind, dtype
 
 
 def test_two_uploads_of_one_file_are_two_recordings(client):
-    """Each upload gets its own key, so that a reader with the same file cannot find another's recording."""
+    """Each upload gets its own key, so that a reader with the same file cannot find another's recording.
+
+    If one recording is deleted, the other stays.
+    """
     mine, yours = (opened(client).json["choices"]["own"] for _ in range(2))
     assert mine != yours and len(mine) == 32
     assert client.post(f"/recording/{yours}/delete", **BYTES).status_code == 200
@@ -238,7 +241,7 @@ def changed_digest(arrays=None, **about):
 
 
 def rows_with(name, value):
-    """{"values": the digest's rows, with another value in the column `name` of the first row}."""
+    """A dict {"values": the digest's rows}, with another value in the column `name` of the first row."""
     about = json.loads(from_safetensors(DIGEST)[1]["about"])
     values = about["values"]
     values[0][about["columns"].index(name)] = value

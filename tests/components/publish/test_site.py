@@ -131,9 +131,10 @@ FOOT = '<footer class="foot"><a href="https://a.example/?x=1&amp;y">Imprint</a><
 
 
 def test_a_site_with_an_address_has_previews_and_a_foot(tmp_path, monkeypatch):
-    """With `--url`, pages of scenes name their previews by absolute addresses, as social networks need them.
+    """With `--url`, pages name their previews by absolute addresses, as social networks need them.
 
-    Each page links the imprint at its foot. Recipes and cards, which take a minute, are not made here.
+    Guides name their own address, but have no preview. Each page links the imprint at its foot. Recipes and
+    cards, which take a minute, are not made here.
     """
     few = {part.slug for part in story().parts} | {hero().slug}
     monkeypatch.setattr(site, "scenes", lambda: {slug: scenes()[slug] for slug in few})

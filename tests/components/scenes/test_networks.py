@@ -145,7 +145,7 @@ def test_loss_and_accuracy_together(film):
 
 
 def test_the_gradient_beside_the_loss(film):
-    """The curve "gradient" of a training has the length of the gradient, tested at three checkpoints.
+    """The curve "gradient" of a training is log₁₀ of the gradient's length, tested at three checkpoints.
 
     It is compared with the length of the gradient by finite differences of the loss.
     """
@@ -234,7 +234,10 @@ def test_a_click_on_a_curve_knows_its_seed(film):
 
 
 def test_wide_layers_are_seen_from_the_last_linear():
-    """The first display axis is the direction of the last Linear, which separates the classes."""
+    """The first display axis is the direction of the last Linear, which separates the classes.
+
+    All three display axes are orthonormal. In such a view, no separating plane is drawn.
+    """
     net, data = Network(2, 6, 2, 1), spiral(40, turns=1, noise=0, seed=0)
     weights = initial(net, range(2))
     film = Film(net, data, np.array([0]), weights[:, None], np.ones((2, 1)), np.ones((2, 1)), ("", ""))

@@ -122,7 +122,7 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Run a training in this process, and return those of its page's messages that have a recipe.
+    """Run a training in this process, and return the list of the messages with a recipe that its page gets.
 
     then: a function that is called after each of these messages, with the list of all so far.
     """
@@ -369,9 +369,9 @@ def end(trainings, child, ticket):
 
 @pytest.mark.servers
 def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child, monkeypatch):
-    """A worker runs one training after another; when it is killed, its successor runs the next training.
+    """A worker runs one training after another, with low priority; when it is killed, its training is lost.
 
-    The successor ends with its server.
+    Its successor runs the next training, and ends with its server.
     """
     first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG_ORDER, SMALL)))
     child.ready()
@@ -406,7 +406,10 @@ def test_a_worker_that_is_told_to_end_says_so_itself(trainings, child, monkeypat
 
 @pytest.mark.servers
 def test_the_web_server_never_imports_torch_and_serves_without_it(tmp_path):
-    """The web server does not import torch, and runs without it."""
+    """The web server imports neither torch nor scikit-learn.
+
+    If torch is missing, it serves pages and recipes, and offers no training.
+    """
     late = {"torch", "sklearn"}
     code = (
         "import app, sys; client = app.create_app().server.test_client()\n"

@@ -64,7 +64,8 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     def poll_while_it_ends(moment):
         """Poll once, and return the number of store operations of the poll.
 
-        The training ends immediately before the operation with the index `moment`, if there are so many.
+        The training ends immediately before the operation with the index `moment`, if there are so many. Then
+        the next poll must get its outcome.
         """
         ticket, count = join(trainings), 0
         if not waits:
@@ -289,7 +290,10 @@ def test_a_heartbeat_under_way_does_not_revive_a_training_and_goes_with_its_outc
 
 
 def test_while_the_store_is_away_nobody_dies(trainings, monkeypatch):
-    """Time in which the store failed does not count as silence, because nobody could write."""
+    """Time in which the store failed does not count as silence, because nobody could write.
+
+    Meanwhile, pages and the health check are told that the store is away. Later silence counts again.
+    """
     ticket = join(trainings)
     take()
     assert ask(trainings, ticket) is None and not trainings.page(ticket)["silent"]

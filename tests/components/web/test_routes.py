@@ -42,7 +42,10 @@ def test_a_route_of_a_blueprint_has_its_access(server):
 
 
 def test_nginx_keeps_what_is_for_everybody_for_some_seconds(server):
-    """Cacheable responses have X-Accel-Expires, which tells nginx for how long to cache them."""
+    """Shared and open responses have X-Accel-Expires, which tells nginx for how long to cache them.
+
+    Errors, responses to addresses with a key, and those with Cache-Control: no-store do not have it.
+    """
     route(server, "/shared", "shared", lambda: "text", Access.SHARED)
     route(server, "/open", "open", lambda: "text", Access.OPEN)
     route(server, "/own", "own", lambda: "text", Access.PRIVATE)
