@@ -165,7 +165,7 @@ class Watch:
             self.strangers.append(asked.url)
 
     def judge(self, test):
-        """Fail the test if errors that it does not allow, or requests, were recorded; clear the record."""
+        """Fail the test if requests, or errors that it does not allow, were recorded; clear the record."""
         allowed = [mark.args[0] for mark in test.iter_markers("allow_errors")]
         errors = [error for error in self.errors if not any(re.search(each, error) for each in allowed)]
         strangers, self.strangers, self.errors = self.strangers, [], []

@@ -64,9 +64,9 @@ def player(page, code, value=None):
 
 
 def rest(page, condition="true"):
-    """Wait until nothing is loading or moving, figures have settled, and `condition` (JavaScript) holds.
+    """Wait until nothing is loading or moving, figures are drawn as at rest, and `condition` holds.
 
-    Motion is sped up.
+    condition: a JavaScript expression. Meanwhile, motion is sped up by the factor HASTE.
     """
     until(page, "p.ready")
     speed = player(page, f"[p.speed, p.speed = {HASTE}][0]")
@@ -86,9 +86,9 @@ def frames(page, count=2):
 
 
 def hold(page):
-    """Make the player behave as while the figure is pressed: it does not settle.
+    """Keep the figure drawn as in motion, as while a reader presses on it, so that it can be examined.
 
-    So frames in motion can be examined. `p.pointerDown = false` ends this.
+    `p.pointerDown = false` ends this.
     """
     player(page, "p.pointerDown = true")
 
@@ -96,7 +96,7 @@ def hold(page):
 def move(page, state, progress):
     """Set parameters (a dictionary) and the progress, and wait until this is drawn.
 
-    The figure is held, so that it does not settle.
+    The figure stays drawn as in motion (see `hold`).
     """
     hold(page)
     player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)

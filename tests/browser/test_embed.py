@@ -348,7 +348,7 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
 
 @pytest.mark.pixels
 def test_the_poster_is_where_the_figure_will_be(new_page):
-    """The still picture has the size of the live figure that replaces it, and is more like it than a blank."""
+    """The still picture is as large as the live figure that replaces it, and more like it than a blank is."""
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(f"/embed/layernorm?{SMALL_3D}&progress=2")

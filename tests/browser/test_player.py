@@ -618,7 +618,7 @@ def test_a_run_ends_with_the_plane_edge_on(page):
 
 
 def test_a_scene_shows_itself_once_until_it_is_touched(new_page):
-    """On a first visit a scene plays until it is touched, and stays where it is then; later it does not play.
+    """On a first visit a scene plays once, and any key stops it where it is; on later visits it stays still.
 
     Even on a first visit, it does not play if its link asks for a state, or the reader prefers reduced
     motion.
