@@ -219,7 +219,7 @@ def test_a_request_for_another_host_is_refused_in_words(server):
 
 
 def test_a_reader_who_pretends_to_be_many_is_one_client(server):
-    """A reader who sends invented X-Forwarded-For headers still has one budget; another reader has another.
+    """A reader who sends invented X-Forwarded-For headers still has one budget, and other readers their own.
 
     A guess of a key is charged 0.1 s of CPU time, so 50 guesses use up the budget of this server, 5 s.
     """

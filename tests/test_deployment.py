@@ -390,10 +390,10 @@ def environment(**own):
 
 @contextlib.contextmanager
 def serving(folder, **own):
-    """Run `python app.py` with the settings `own`, until the block ends; wait for its first answer.
+    """Run `python app.py` with the settings `own` until the block ends.
 
-    Yields its base URL, its process, and the paths of the files with its standard output and standard error.
-    folder: where these files and its temporary files are.
+    When its health check answers, yields its base URL, its process, and the paths of the files with its
+    standard output and standard error. folder: where these files and its temporary files are.
     """
     port = free()
     out, err = folder / "out.txt", folder / "err.txt"

@@ -47,8 +47,8 @@ def reachable(scene):
     so are choices of other kinds.
 
     If a choice exists only for some values of another choice (`when`), the dictionary also sets the other
-    choice, to the first of these values. Then the default is not left out; of other kinds, it is the only
-    value.
+    choice, to the first of these values. Then the default is not left out; for a choice of another kind, it
+    is the only value.
     """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}

@@ -287,9 +287,9 @@ def _ratio(error, size):
 def largest(entries, params):
     """The largest norm that entries can have: the sum of the norms of their base, terms and tracks.
 
-    A term counts times the absolute value of its parameter; of a track, the array with the largest norm
-    counts. If base, terms and tracks partly cancel, the entries are smaller than this, but their rounding
-    errors are not.
+    Each term is multiplied by its parameter first; of a track, the array with the largest norm counts. If
+    base, terms and tracks partly cancel, the entries are smaller than this, but their rounding errors are
+    not.
     """
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())

@@ -400,9 +400,10 @@ def test_the_zero_vector_has_no_angle(node):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("drive", ["constant", "term", "base and term", "track"])
 def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, drive):
-    """Centring takes a constant point to exactly 0, where the norm after it leaves it, in browser and Python.
+    """Centring takes a constant point to exactly 0, in the browser and in Python.
 
-    This also holds if a parameter changes the matrix, or if rounding makes its rows only nearly sum to 0.
+    The norm after it leaves the point there. This also holds if a parameter changes the matrix, or if
+    rounding makes its rows only nearly sum to 0.
     """
     PI, zero = np.where(np.eye(d) == 1, (d - 1) / d, -1 / d), np.zeros((d, d))
     A = {

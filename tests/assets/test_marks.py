@@ -224,7 +224,7 @@ def near(mark, cloud, got, want, off):
 
 
 def near_with_heads(mark, cloud, got, want, off):
-    """Assert that lines agree; with arrow heads, a shorter shortest segment gives a larger tolerance."""
+    """Assert that lines agree. If they have arrow heads, a short segment makes the tolerance larger."""
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
     near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
@@ -482,8 +482,8 @@ def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
 def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
     """Python and the browser show the same selectable keys and colours, at a stage and between stages.
 
-    At stage 1, all keys are on a sphere and selectable. At the last stage, all are at the origin, and none
-    is.
+    At stage 1, all keys are on a sphere, and all can be selected. At the last stage, all are at the origin,
+    and none can.
     """
     x = np.random.default_rng(d).normal(size=(40, d)).astype(np.float32)
     cloud = Cloud("keys", x, Pipeline((Normalize(), Affine(0 * np.eye(d)))))

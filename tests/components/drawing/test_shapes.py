@@ -31,7 +31,7 @@ def area(drawn):
 def test_above_a_level_is_the_share_that_the_linear_values_have(level):
     """With values 1, 0, 0 at the corners, (1 − level)² of the triangle is above a level from 0 to 1.
 
-    The rest is below it. Above a level below 0 is all, above a level over 1 nothing.
+    The rest is below it. All of it is above a negative level, and nothing above a level over 1.
     """
     share = np.clip(1 - level, 0, 1) ** 2
     for values in np.eye(3):
