@@ -120,7 +120,7 @@ def test_a_scene_is_light(new_page):
 def test_dash_shows_the_panel_that_was_served_once_it_is_open(page):
     """Dash is loaded when the training panel is opened, and shows the same fields as the static page.
 
-    Its libraries of components that the panel does not use are not loaded.
+    Dash's component libraries that the panel does not use are not loaded.
     """
     page.add_init_script(WATCH)
     visit(page, "/spiral?n=40&depth=1")

@@ -27,7 +27,7 @@ T = "fold --set t=1.5 --out fold.html"
 
 
 def block(name):
-    """The code block that docs/embedding.md shows for a tool."""
+    """The code block of docs/embedding.md that follows the comment `<!-- page: {name} -->`."""
     found = re.search(rf"<!-- page: {re.escape(name)} -->\n(`{{3,}})\w*\n(.*?)\n\1", DOCS, re.S)
     return found[2]
 

@@ -49,7 +49,10 @@ def page(kept):
 
 
 def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
-    """Ten figures one after another in one page free their WebGL contexts."""
+    """Ten figures one after another in one page free their WebGL contexts.
+
+    Only the contexts of the present figure stay, and one in which Plotly draws images that are saved.
+    """
     page, said = new_page(**SMALL), []
     page.on("console", lambda message: said.append(message.text))
     page.add_init_script(WATCH_CONTEXTS + "window.kept = true;")

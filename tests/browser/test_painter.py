@@ -68,7 +68,7 @@ def library(request):
 
 @pytest.fixture
 def page(request, library):
-    """A page whose figures this plotly.js draws."""
+    """A page whose figures are drawn by the plotly.js of the fixture `library`."""
     if library == LIGHT:
         return request.getfixturevalue("kept")
     page = request.getfixturevalue("new_page")(**SMALL)

@@ -57,7 +57,7 @@ def test_figures_follow_the_reader_and_hold_few_contexts(new_page):
 def kinds():
     """The first part of the story for each kind of figure, as pairs (number from 0, part).
 
-    Figures are of the same kind if their views have the same dimensions.
+    Figures are of the same kind if their views, in order, have equal numbers of dimensions (2 or 3).
     """
     found = {}
     for k, part in enumerate(story().parts):
