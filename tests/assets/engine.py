@@ -301,7 +301,9 @@ def largest(entries, params):
 def bound_at(cloud, params, progress, *, unit, rounding):
     """A bound (n,) of the error that rounding can cause in the points of a cloud at `progress`.
 
-    `unit` is the relative error of rounding in the steps, `rounding` that of the result.
+    It is the sum of the point's bounds at the stages before and after `progress`, plus `rounding` times its
+    larger length at these stages. `unit` is the relative error of rounding in the steps, `rounding` that of
+    the result.
     """
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)

@@ -151,8 +151,8 @@ def test_choices_take_their_own_defaults(scene):
 def test_an_old_link_leads_to_a_scene(scene):
     """Each former value in `Scene.moved` leads to a scene that exists.
 
-    If it leads to another scene, this scene no longer has the value. If it is the number of a stop of the
-    tour, it leads to another scene, and this scene has fewer stops.
+    A value that leads to another scene is no longer an option of the old one. The number of a stop always
+    leads to another scene, and is larger than the number of stops that the old one has now.
     """
     for (name, value), slug in scene.moved.items():
         assert slug in scenes()
