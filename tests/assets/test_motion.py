@@ -138,7 +138,10 @@ def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, s
 
 
 def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
-    """On a flight to the opposite direction, the camera jumps to its end half way: the mean has no direction."""
+    """On a flight to the opposite direction, the camera jumps to its end half way.
+
+    There the mean of the two directions is no direction.
+    """
     start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
     [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])
     assert camera == end

@@ -41,7 +41,7 @@ def test_points_are_where_python_has_them(node, camera, size):
 @pytest.mark.parametrize("camera", CAMERAS)
 @pytest.mark.parametrize("size", [(600, 400), (300, 700)])
 def test_a_pixel_is_lifted_onto_the_plane_that_faces_the_camera(node, camera, size):
-    """A pixel is lifted to the point in space that is seen at it, at the depth of the point that is dragged."""
+    """A pixel is lifted to the point in space that is seen there, at the depth of the dragged point."""
     ranges = ((-2.0, 2.0), (-1.0, 3.0), (0.0, 4.0))
     low, high = np.array(ranges).T
     sees = {"eye": camera[:3], "center": camera[3:] or (0, 0, 0)}
