@@ -1,4 +1,7 @@
-"""The largest number of points of a circle that layers map to one direction, as the browser counts it."""
+"""The largest number of points of a circle that layers map to one direction, as the browser counts it.
+
+A layer (A, b) maps x to Ax + b, divided by its length.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,9 +31,9 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 def circle_sheets(layers: Sequence[Layer]) -> int:
     """The largest number of points of the unit circle that the layers map to one direction.
 
-    All layers have A (2, 2). The result is exact: the number changes only at angles at which the image of the
-    circle can turn back, so it is enough to try one direction between each two neighbouring ones. Without
-    layers it is 1; at most it is 2^(number of layers).
+    All layers have A (2, 2). Without layers the result is 1, with n layers at most 2ⁿ. The number of points
+    changes only at directions from `tangent_angles`. So one direction is tried between each two neighbouring
+    ones of these, unless they are closer than LEAST_ANGLE.
     """
     tangents = np.sort(tangent_angles(layers))
     ends = np.append(tangents, tangents[:1] + 2 * np.pi) if len(tangents) else np.array([0.0, 1.0])
@@ -45,7 +48,7 @@ def circle_sheets(layers: Sequence[Layer]) -> int:
 
 
 def image_of_circle(layers: Sequence[Layer]) -> Array:
-    """The image under the layers of 20,000 points (20,000, 2), evenly spread on the unit circle."""
+    """The images, under the layers, of 20,000 points evenly spread on the unit circle: (20,000, 2)."""
     angles = 2 * np.pi * np.arange(20_000) / 20_000
     image = np.stack([np.cos(angles), np.sin(angles)], -1)
     for A, b in layers:
@@ -55,9 +58,10 @@ def image_of_circle(layers: Sequence[Layer]) -> Array:
 
 
 def crossed_edges(image: Array) -> int:
-    """How many edges of a polygon on the circle, with the corners `image` (n, 2), a ray crosses at most.
+    """The largest number of edges of a closed polygon that one ray from the origin crosses.
 
-    The rays that are tried are between neighbouring corners at which the polygon turns back.
+    image (n, 2): the corners in order, all on the unit circle. The number of edges changes only at corners at
+    which the polygon turns back. So one ray is tried between each two neighbouring ones of these corners.
     """
     following = np.roll(image, -1, axis=0)
     forwards = image[:, 0] * following[:, 1] > image[:, 1] * following[:, 0]
@@ -70,10 +74,10 @@ def crossed_edges(image: Array) -> int:
 
 
 def tangent_angles(layers: Sequence[Layer]) -> Array:
-    """The angles (n,), in radians, at which the image of the circle under the layers can turn back.
+    """The angles (n,), in radians and unsorted, at which the image of the unit circle can turn back.
 
-    At each layer these are the rays from the origin that are tangent to the ellipse of all Ax + b. The later
-    layers map them on.
+    Each layer adds two or no rays: those from the origin that are tangent to the ellipse of all Ax + b with
+    ‖x‖ = 1. The later layers map the directions of these rays like points.
     """
     directions = np.empty((0, 2))
     for A, b in layers:

@@ -18,8 +18,8 @@ def semi_axes(gamma, *, centered=True):
 def sheared_shadow(x, y, *, s, radius):
     """The shadows (2, N, 2) of sheared points of a sphere: those above the points (x, y), then those below.
 
-    The shear adds s·z to x, and the shadow leaves out z: (x ± s·√(r² − x² − y²), y). x, y: arrays (N,).
-    Outside the sphere the root counts as 0. Source: symmetrize2025, addendum 11.
+    The shear adds s·z to x, and the shadow leaves out z: (x ± s·√(radius² − x² − y²), y). x, y: arrays (N,).
+    If (x, y) is outside the sphere's shadow, the root counts as 0. Source: symmetrize2025, addendum 11.
     """
     z = np.sqrt(np.maximum(radius**2 - x**2 - y**2, 0))
     return np.array([np.stack([x + sign * s * z, y], -1) for sign in (1, -1)])

@@ -135,10 +135,10 @@ LEFT_OUT = {
 
 @pytest.mark.parametrize("made", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_an_array_without_all_its_numbers_is_refused_in_one_line(made):
-    """Masked, sparse and nested arrays are refused.
+    """Masked, sparse and nested arrays are refused, as points and as γ.
 
-    The mean of a masked array would be wrong: the sum of the numbers that are not masked, divided by the
-    number of all.
+    For example, the mean of a masked array would be wrong: the sum of its unmasked numbers, divided by the
+    number of all its numbers.
     """
     x = made()
     for f in (center, layer_norm, rms_norm, lambda x: layer_norm(np.ones(3), gamma=x)):

@@ -70,9 +70,9 @@ def test_gradient():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("d", [2, 3, 100, 5000])
 def test_near_the_largest_number_nothing_overflows(dtype, d):
-    """Centring numbers that are alternately + and − half the largest number does not overflow.
+    """Centring d numbers that are alternately M/2 and −M/2 is exact up to rounding.
 
-    The sum of three such numbers of one sign would.
+    M is the largest number of the dtype. The sum of three numbers M/2 would overflow.
     """
     signs = np.where(np.arange(d) % 2, -1.0, 1.0)
     x = (np.finfo(dtype).max / 2 * signs).astype(dtype)

@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """For a mesh: the number of triangles at each edge (an array), the number of vertices, and of triangles.
+    """An array with the number of triangles at each edge of a mesh; the numbers of vertices and of triangles.
 
     Vertices at the same place count as one. A triangle with two corners at one place does not count.
     """

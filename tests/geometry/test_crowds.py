@@ -16,7 +16,7 @@ def node():
 
 
 def apart(k, n, rng):
-    """n random places in k dimensions, so far apart that no two of them count as near."""
+    """n different random places (n, k) of a grid, so wide that no two of them count as one crowd."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1.9, 2.9, 12)] * k), -1).reshape(-1, k)
     return rng.permutation(grid)[:n]
 

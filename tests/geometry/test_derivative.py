@@ -87,7 +87,7 @@ def test_a_chain_of_derivatives_is_the_derivative_of_the_chain():
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("array", (np.array, torch.tensor))
 def test_the_zero_vector_has_a_derivative_only_with_eps(array, convention):
-    """At 0 the derivative along v is NaN for ε = 0; otherwise it is v, divided as the convention says."""
+    """`Normalize` maps 0 to 0, and has there the derivative v/divisor along v, or NaN if ε = 0."""
     pair = array([[0.0, 0, 0, 0, 3, 4, 0, 0]])
     for eps in (0.0, 0.25):
         norm = Pipeline((Normalize(eps=eps, convention=convention),))
@@ -99,7 +99,7 @@ def test_the_zero_vector_has_a_derivative_only_with_eps(array, convention):
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from((0.0, 1e-5, 1.0)))
 def test_layer_norm_has_the_closed_form(seed, d, eps):
-    """J = (Π − z zᵀ/d)/√(σ² + ε), where z is LN(x)."""
+    """LayerNorm's Jacobian at x is (Π − z zᵀ/d)/√(σ² + ε), where z = LN(x), and Π is the centring matrix."""
     rng = np.random.default_rng(seed)
     x, v = rng.normal(size=(2, d)) * 10.0 ** rng.uniform(-2, 2)
     norm = Pipeline((Affine(centering_matrix(d)), Normalize(np.sqrt(d), d * eps)))

@@ -62,8 +62,8 @@ def test_between_two_times_points_move_in_straight_lines():
 def test_a_point_is_put_elsewhere_on_the_way():
     """A flow with puts equals SciPy's solver that is stopped at each put and continued from the new place.
 
-    A put turns one point to a given direction at a given time. The put of point −1, which does not exist,
-    changes nothing.
+    A put turns one point to a given direction at a given time, and keeps its length. Tested just before each
+    put, at it, and at the end. A put of the point −1, which does not exist, changes nothing.
     """
     x = np.random.default_rng(4).normal(size=(5, 2))
     puts = [

@@ -25,10 +25,10 @@ def image(W, b, x):
 
 
 def met(W, b, x):
-    """The fate of a point x of the circle under a ReLU layer, found by comparing images of points.
+    """The fate of a point x of the circle under the ReLU layer max(Wx + b, 0), found by comparing images.
 
-    Only reflections of x can have the same image: each across the line through 0 along the weights of a
-    neuron. If the image is 0, the fate is COLLAPSED.
+    COLLAPSED if the image of x is 0. Otherwise SHARED if a reflection of x across the line through 0 along a
+    row of W has the same image, and APART if none has: no other points can have it.
     """
     own = image(W, b, x)
     if not own.any():
@@ -47,7 +47,10 @@ def test_on_a_circle_fates_are_those_of_the_images(seed):
 
 @given(st.integers(0, 10_000))
 def test_shares_of_the_circle_are_those_of_its_points(seed):
-    """On the circle the exact shares equal those of many points, up to points at the ends of pieces."""
+    """On the circle the exact share of each fate equals that among N points, up to points at ends of pieces.
+
+    No share is negative, and the shares sum to 1.
+    """
     W, b = drawn(seed)
     shares = gates.shares(W, b, 1.0)
     counted = np.bincount(gates.fates(W, b, CIRCLE), minlength=3) / N
@@ -95,9 +98,9 @@ def test_mirrored_pairs_keep_all_points_apart(n, seed):
 
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 def test_pieces_of_a_circle(radius):
-    """A neuron without a shift switches at two points of the circle.
+    """A neuron without a shift switches at two points of the circle, parallel neurons at the same two.
 
-    Parallel neurons switch at the same points; neurons with a large shift never switch.
+    A neuron with a large shift, or with weights 0, never switches.
     """
     W, _ = drawn(3, 5)
     assert len(gates.breaks(W, np.zeros(5), radius)) == 10
@@ -120,7 +123,10 @@ def test_arcs_are_pieces_of_one_pattern(seed):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_pieces_of_a_sphere(m):
-    """m great circles in general position cut the sphere into m² − m + 2 pieces with different patterns."""
+    """Where m random neurons without shifts switch, m great circles cut the sphere into m² − m + 2 pieces.
+
+    On each piece another set of neurons is active.
+    """
     W, _ = drawn(5, m, 3)
     assert gates.pattern_entropy(golden(20_000) @ W.T > 0)[0] == m * m - m + 2
 

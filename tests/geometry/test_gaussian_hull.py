@@ -12,9 +12,9 @@ EXACT = 1e-10  # relative: sums of thousands of terms
 
 
 def faces(n, m):
-    """The expected number of faces of the hull of n Gaussian points in m dimensions, by adaptive integration.
+    """The expected number of facets of the hull of n Gaussian points in m dimensions, integrated adaptively.
 
-    It is 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp, where f is the density of N(0, 1/m).
+    It is 2·C(n, m)·∫Φ(p)ⁿ⁻ᵐ f(p) dp. Φ is the distribution function of N(0, 1), f the density of N(0, 1/m).
     """
     f = stats.norm(scale=m**-0.5).pdf
     value = integrate.quad(
@@ -52,7 +52,7 @@ def test_internal_angle_is_the_share_of_directions_in_the_corner(m):
 
 @pytest.mark.parametrize("d", range(1, 21))
 def test_a_simplex_has_all_its_vertices(d):
-    """At n = d + 1, where `expected_vertices` returns n without computing its sum, the sum gives n too."""
+    """`expected_vertices` is n for n ≤ d + 1, without computing its sum; at n = d + 1 the sum gives n too."""
     terms = [2 * m * special.comb(d + 1, m) * internal(m) * external(m, d + 1) for m in range(d, 0, -2)]
     assert sum(terms) == pytest.approx(d + 1, rel=EXACT)
     assert expected_vertices(d + 1, d) == d + 1 and expected_vertices(2, d) == 2

@@ -24,9 +24,9 @@ def by_programme(points):
 @settings(max_examples=40)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_vertices_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed):
-    """The hull's vertices are right for lattice points, although many of them are degenerate.
+    """The hull's vertices are right for points whose coordinates are 0, 1 or 2.
 
-    Points coincide, are collinear or coplanar, or lie inside an edge or a face.
+    Many of these points coincide, are collinear or coplanar, or lie inside an edge or a face.
     """
     points = np.random.default_rng(seed).integers(0, 3, size=(n, d)).astype(float)
     assert vertices(points).tolist() == by_programme(points)

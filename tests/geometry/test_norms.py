@@ -219,9 +219,9 @@ UNITS = 2  # in the last place of the largest number of a vector; torch.nn.funct
 
 
 def exact(x, *, eps=1e-5, centred=True):
-    """LayerNorm (or RMSNorm, if not `centred`) of x in extended precision.
+    """LayerNorm (or RMSNorm, if not `centred`) of a tensor x along its last axis, in extended precision.
 
-    Extended precision has 64 bits of mantissa, and numbers up to 1e4932.
+    The result is a NumPy array. Extended precision has 64 bits of mantissa, and numbers up to 1e4932.
     """
     x = np.asarray(x.double()).astype(np.longdouble)
     for _ in range(2 * centred):
@@ -230,9 +230,9 @@ def exact(x, *, eps=1e-5, centred=True):
 
 
 def off(got, want):
-    """The largest error of `got` in machine epsilons: of |got − want|, divided by each vector's maximum.
+    """The largest error |got − want| of a coordinate, in machine epsilons of the dtype of `got`.
 
-    The maximum is that of |want|, and at least 1.
+    The errors in each vector are divided by the largest |want| in this vector, or by 1 if this is larger.
     """
     unit = float(torch.finfo(got.dtype).eps) * np.maximum(1, np.abs(want).max(-1, keepdims=True))
     return np.max(np.abs(np.asarray(got.double()) - want) / unit)
@@ -265,7 +265,7 @@ def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
 def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
     """In half precision, LayerNorm's error is at most the larger of PyTorch's and 0.51 machine epsilons.
 
-    The reason is that it is computed in float32. With d = 100,000 and a mean of 1, the sum of the coordinates
+    LayerNorm is therefore computed in float32. For d = 100,000, the sum of the coordinates, whose mean is 1,
     exceeds the largest float16.
     """
     x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
@@ -299,10 +299,10 @@ def test_near_the_largest_number(rng, dtype, d):
     st.sampled_from([1e-8, 1e-5, 0.1]),
 )
 def test_any_numbers_in_any_type(dtype, x, eps):
-    """LayerNorm's error is below the sum of all roundings, each of half a unit.
+    """LayerNorm's error, measured as in `off`, is below half a machine epsilon for each of its roundings.
 
-    There are d for the mean, d + 1 for the squares and their sum (halved by the root), and at most 5 others.
-    Such a sum is reached by no vector: of 6 million vectors the largest error was 2.4 units.
+    There are d for the mean, d + 1 for the squares and their sum (these count half, because of the root), and
+    at most 5 others. In practice errors are smaller: of 6 million vectors the largest was 2.4 epsilons.
     """
     x = torch.tensor(x, dtype=dtype)
     roundings = len(x) + (len(x) + 1) / 2 + 5
@@ -333,7 +333,10 @@ def test_gradients_are_pytorchs(rng, dtype):
 )
 @pytest.mark.parametrize("eps", [1e-5, 0.5])
 def test_what_is_not_finite_is_pytorchs(xp, row, eps):
-    """For infinite or NaN coordinates, norms give the same as PyTorch, with NaN at the same places."""
+    """For an array with infinite or NaN coordinates, LayerNorm and RMSNorm give the same as PyTorch.
+
+    NaN is at the same places. Another vector of the array is normalised as usual.
+    """
     x = np.asarray([row, [1, 2, 4]], dtype=np.float64)
     with np.errstate(invalid="ignore"):
         close(rms_norm(xp.asarray(x), eps=eps), functional.rms_norm(torch.asarray(x), (3,), eps=eps))

@@ -208,9 +208,9 @@ def test_centring_takes_a_constant_vector_to_zero_exactly(d):
 @pytest.mark.parametrize("d", [2, 3, 5, 6, 17])
 @pytest.mark.parametrize("library", ["numpy", "float32", "float64", "gradient"])
 def test_a_centring_that_a_parameter_drives_takes_a_constant_vector_to_zero_exactly(d, library):
-    """Centring takes a constant vector to exactly 0, and so does the norm after it.
+    """Centring takes a constant vector to exactly 0, and the norm after it takes this 0 to 0.
 
-    This holds whether the matrix is constant, a term of `Entries`, or a track of `Entries`.
+    This holds whether the matrix is constant, or `Entries` with a term, with base and term, or with a track.
     """
     PI, x = centering_matrix(d), np.linspace(-1.7, 2.3, 101)[:, None] + np.full(d, 0.8)
     by = {
@@ -255,9 +255,9 @@ def test_half_precision_is_rounded_at_the_stages_only(rng, dtype):
 
 
 def test_an_eps_that_parameters_drive_may_make_any_positive_divisor(xp):
-    """A norm that divides by ‖x‖ + ε√n takes a negative ε from parameters if the divisor is positive.
+    """A norm that divides by ‖x‖ + ε√n accepts a negative ε from parameters, if the divisor is positive.
 
-    The scene `surface` does so.
+    The scene `surface` uses this.
     """
     step = Normalize(eps=Entries(-5 / sqrt(2), {"h": 1 / sqrt(2)}), convention="std")
     close(step.apply(xp.asarray([[3.0, 4.0], [-4.0, 3.0]]), {"h": 2.0}), [[1.5, 2], [-2, 1.5]])

@@ -39,10 +39,10 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """If the coordinates of a normal differ only by rounding, `facing` treats them as equal.
+    """If coordinates of a normal differ only by rounding, `facing` gives the same disc as for equal ones.
 
-    The smallest coordinate of the normal decides where the first point on the edge of the disc is. Of nearly
-    equal ones, the first counts as smallest.
+    The coordinate of the normal with the smallest absolute value decides where the disc's edge begins. Of
+    nearly equal ones, the first counts as smallest.
     """
     exact = facing(np.zeros(3), np.array([1.0, 1, 1]), 1.0, CORNERS)
     for normal in ([1, 1, 1 - 1e-12], [1 + 1e-12, 1, 1]):

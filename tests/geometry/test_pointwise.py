@@ -63,9 +63,9 @@ def test_an_unknown_name_lists_the_known():
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_infinity_and_tails_as_in_pytorch(name, dtype):
-    """Values at infinity and in the tails equal PyTorch's, up to rounding.
+    """Values at ±∞ and in the tails have the dtype of x, and equal PyTorch's, up to rounding.
 
-    Left out are sin(±∞), cos(±∞) and gelu(−∞), for which PyTorch gives NaN.
+    Left out are sin and cos at ±∞, and `gelu` and `gelu_tanh` at −∞, for which PyTorch gives NaN.
     """
     x = torch.tensor([float("inf"), -float("inf"), 0.0, -20.0, -3.0, 9.0], dtype=getattr(torch, dtype))
     x = x[2:] if name in ("sin", "cos") else x[x != -float("inf")] if "gelu" in name else x

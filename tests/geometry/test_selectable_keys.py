@@ -10,7 +10,7 @@ from geometry.clouds import gaussian
 
 
 def by_programmes(keys):
-    """For each key, whether it can be selected: by a linear programme for each of the distinct keys."""
+    """For each key, whether it can be selected, alone or together with its copies, by linear programmes."""
     places, copy_of = np.unique(keys, axis=0, return_inverse=True)
     places = places / (np.max(np.linalg.norm(places, axis=-1)) or 1)
     found = [len(places) == 1 or selectable_keys.programme(places, k) for k in range(len(places))]
@@ -30,9 +30,9 @@ def test_hull_and_programmes_agree(n, d):
 
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 12), st.booleans())
 def test_on_a_coarse_lattice(seed, d, n, flat):
-    """Selectable keys on a coarse lattice are right, although many are degenerate.
+    """`unbeaten` agrees with linear programmes for keys whose coordinates are small whole numbers.
 
-    Keys coincide, lie on an edge, or all lie in a line or in a plane. Keys inside an edge are no vertices.
+    Many of these keys coincide, or lie inside an edge. flat: replace the last coordinate by the sum of all.
     """
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
@@ -59,7 +59,7 @@ def test_neighbours_on_a_sphere_are_told_apart_from_copies():
 
 
 def test_rounding_lifts_no_key_out_of_a_face():
-    """The centre of a face of the hull is never found selectable, however the keys are rotated."""
+    """`unbeaten` finds no centre of a face of the hull selectable, in 400 randomly rotated sets of keys."""
     rng = np.random.default_rng(0)
     for _ in range(400):
         d = int(rng.integers(2, 5))

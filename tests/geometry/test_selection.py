@@ -12,7 +12,7 @@ EXACT = 1e-9
 
 
 def combines(x, points):
-    """Whether x is a convex combination of the points, by HiGHS."""
+    """Whether x is a convex combination of the points, by a linear programme."""
     if not len(points):
         return False
     equations = np.vstack([points.T, np.ones(len(points))])
@@ -32,9 +32,9 @@ def weight(keys, k, query):
 @settings(max_examples=60)
 @given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_fates_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed, wide):
-    """Which keys of a small lattice can be selected agrees with a linear programme for each key.
+    """`selectable` agrees with a linear programme for each key, for keys with small whole coordinates.
 
-    Keys coincide, are collinear or coplanar, or lie inside an edge or a face.
+    Such keys coincide, are collinear or coplanar, or lie inside an edge or a face.
     """
     keys = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     assert selectable(keys).tolist() == by_programme(keys)
@@ -93,7 +93,7 @@ def test_the_margin_is_the_distance_to_the_others():
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])
 def test_copies_share_what_one_would_get(m):
-    """If m keys are equal and lie at a vertex of the hull, each gets an attention weight of at most 1/m.
+    """If m keys are equal and lie at a vertex of the hull, the largest attention weight of each is 1/m.
 
     None of them can be selected unless m = 1.
     """
@@ -102,7 +102,10 @@ def test_copies_share_what_one_would_get(m):
 
 
 def test_copies_that_differ_by_rounding_are_copies():
-    """Of 24 keys that are equal except for rounding, none can be selected, and each gets at most 1/24."""
+    """24 keys that are equal except for rounding count as equal: the largest weight of each is 1/24.
+
+    The certificate says that none can be selected, because each is the average of the other 23.
+    """
     keys = np.repeat([[np.sqrt(2), 0], [-np.sqrt(2), 0]], [24, 26], axis=0)
     keys[:3] *= 1 + 2.0**-52
     for k in (0, 23):
@@ -112,7 +115,11 @@ def test_copies_that_differ_by_rounding_are_copies():
 
 
 def test_known_weights():
-    """Known largest weights: 1/(1 + n) in the centre of n symmetric keys, 1/3 midway between two keys."""
+    """The largest weight of a vertex of the hull is 1, of an average of vertices 1/(1 + e^H).
+
+    H is the entropy of the averaging weights; for the centre of n symmetric keys, e^H is n. If there are n
+    keys, all equal, the largest weight of each is 1/n.
+    """
     for n in (3, 5, 50):
         turn = 2 * np.pi * np.arange(n) / n
         keys = np.vstack([np.column_stack([np.cos(turn), np.sin(turn)]), [[0, 0]]])

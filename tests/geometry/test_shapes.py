@@ -35,7 +35,11 @@ CALLS = {
 
 
 def check(f, *args):
-    """Call f; every argument and result must match its annotation, with the same size for each axis name."""
+    """Call f, and assert that its arguments and results match their annotations.
+
+    Each axis name must have one size everywhere. args: the arguments of f by position; if the last one is a
+    dict, it contains the keyword arguments. The argument `groups` is not checked.
+    """
     *args, options = args if isinstance(args[-1], dict) else (*args, {})
     signature = inspect.signature(f)
     with jaxtyped("context"):

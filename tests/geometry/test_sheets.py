@@ -46,7 +46,10 @@ def test_preimages_on_the_sphere_are_on_it_and_go_there(seed, d):
 
 @given(SEEDS, st.integers(0, 4))
 def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
-    """`circle_sheets` is the largest number of edges of a fine polygon's image that a ray crosses."""
+    """`circle_sheets` is the largest number of edges that a ray crosses of the image of a fine polygon.
+
+    It is at most 2^(number of layers).
+    """
     layers = drawn(seed, 2, count) if count else []
     image = image_of_circle(layers)
     longest = np.abs(np.diff(image, axis=0)).max()

@@ -45,10 +45,7 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """A window's share of an axis is its integral over the axis's unit interval, divided by the total.
-
-    The total is the sum over all windows.
-    """
+    """The windows' shares of an axis are their integrals over its unit interval, scaled to the sum 1."""
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)
 
