@@ -63,7 +63,7 @@ def torch_layer(model: AttentionClassifier, flat: np.ndarray) -> tuple[nn.Module
 def test_counts_are_the_same_model_as_tokens(norm):
     """From the count of each token, our model computes the logits that PyTorch's layer gives for the tokens.
 
-    The tokens are in a random order, because the order does not matter.
+    Loss and accuracy agree too. The tokens are in a random order, because the order does not matter.
     """
     model, rng = AttentionClassifier(norm=norm), np.random.default_rng(0)
     flat = model.initial([4])[0].astype(float) + 0.3 * rng.normal(size=584)
@@ -106,7 +106,7 @@ def test_all_norms_start_alike_and_a_seed_has_its_own(norm):
 def test_keys_and_queries_are_what_scores(norm):
     """⟨query, key⟩ is the attention score.
 
-    Keys have the length that the norm gives, and have mean 0 exactly if the norm projects (centres).
+    Keys have the length that the norm gives. They have mean 0 if and only if the norm centres.
     """
     model = AttentionClassifier(norm=norm)
     flat = model.initial([0])[0].astype(float)
@@ -135,7 +135,10 @@ def test_angles_by_hand():
 
 @each_norm
 def test_a_seed_trains_alone_as_among_others(norm):
-    """An attention network's training does not depend on the other seeds, to the last bit."""
+    """Training an attention network from a seed gives the same alone as beside other seeds, to the last bit.
+
+    Training lowers the loss.
+    """
     data, model = majority(40, seed=0, batch=32), AttentionClassifier(norm=norm)
     many = trained(model, data, seeds=5, steps=12, lr=0.03)
     few = trained(model, data, seeds=1, steps=12, lr=0.03, seed=3)
@@ -156,9 +159,9 @@ def test_the_film_has_the_loss_of_its_weights_on_the_data_that_are_measured():
 
 
 def test_the_gradient_is_that_of_pytorchs_layer():
-    """The gradient with respect to the embeddings equals that of PyTorch's layer.
+    """The gradient of the loss with respect to the embeddings equals that of PyTorch's layer.
 
-    The embeddings occur in keys, values, residual stream and logits.
+    The embeddings occur in keys, values, residual stream and logits. The accuracies are equal, too.
     """
     torch.set_default_dtype(torch.float64)
     model = AttentionClassifier()

@@ -43,7 +43,10 @@ def model(shape, seed=0):
 
 
 def theirs(shape, weights, tokens):
-    """The keys and logits of the language model with these weights, computed with PyTorch's functions."""
+    """The list of keys (one array per layer) and the logits of the language model, by PyTorch's functions.
+
+    If not `shape.scaled`, the norms before attention centre, but do not divide.
+    """
     w = {name: torch.from_numpy(array) for name, array in weights.items()}
     d, x, keys = shape.width, functional.embedding(torch.from_numpy(tokens), w["wte.weight"]), []
     x = x + w["wpe.weight"][: tokens.shape[-1]]
@@ -248,9 +251,9 @@ def test_the_shipped_models_are_as_their_table_says(name):
 
 
 def test_the_shipped_models_know_the_letters_of_the_shipped_text():
-    """The models know the letters of the shipped training text, and no others.
+    """The models know the characters of the shipped training text, and no others.
 
-    The held-out text has no other letters, and no sentence in common with the training text.
+    The held-out text has no other characters. No line of 40 or more characters is in both texts.
     """
     learned, held = ((FOLDER / name).read_text("utf-8") for name in ("language_learned.txt", "language.txt"))
     assert shipped("language.safetensors", from_file)[0].characters == "".join(sorted(set(learned)))

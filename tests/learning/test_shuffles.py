@@ -59,9 +59,11 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 
 
 def branch(weights, layer, place, permutation):
-    """The output of attention in a layer, by PyTorch's functions, with the axes of one activation permuted.
+    """The output of attention in a layer, by PyTorch's functions, with permuted axes at a place of attention.
 
-    place: which activation, a key of PLACES. permutation: axis i gets the values of axis permutation[i].
+    place: a key of PLACES, such as "q": only the queries are permuted. At "qk" queries and keys are permuted
+    alike; at "vo" the values, and the attended values get the inverse permutation. permutation: axis i gets
+    the values of axis permutation[i].
     """
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
     keys = torch.from_numpy(forward(SHAPE, weights, TOKENS).blocks[layer].keys)
@@ -84,7 +86,7 @@ def branch(weights, layer, place, permutation):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_shuffled_weights_are_shuffled_axes(place):
-    """`shuffled` weights have the same effect as permuted activations.
+    """`shuffled` weights have the same effect on attention's output as permuted activations.
 
     This is true also for a permutation that is not its own inverse.
     """
@@ -99,7 +101,7 @@ def test_shuffled_weights_are_shuffled_axes(place):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_where_a_shuffle_within_heads_changes_nothing(place):
-    """At "qk" and "vo" a shuffle within heads changes nothing; any other shuffle changes something."""
+    """At "qk" and "vo" shuffles within heads change nothing; all other shuffles change the predictions."""
     weights = model()
     for kind in SHUFFLES.values():
         found = harm(SHAPE, weights, TOKENS, 0, place, drawn(kind, 3))

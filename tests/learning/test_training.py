@@ -17,7 +17,7 @@ EVEN = torch.full((5,), 0.2)
 
 @pytest.fixture(autouse=True)
 def single_precision():
-    """Single precision, as in the application."""
+    """Make PyTorch create tensors in single precision, as in the application."""
     torch.set_default_dtype(torch.float32)
 
 

@@ -24,7 +24,7 @@ COUNT = 2 * MB  # number of items or characters in the JSON of a bomb
 
 
 def document(**texts):
-    """The archive of a film, as bytes; `texts`, written in JSON, replace fields of its metadata."""
+    """The archive of a film, as bytes. texts: JSON texts that replace or add fields of its metadata."""
     fields = {name: json.dumps(value) for name, value in meta_of(made()).items()} | texts
     return unpacked(f"{{{','.join(f'{json.dumps(name)}:{text}' for name, text in fields.items())}}}")
 

@@ -40,9 +40,9 @@ def test_the_atlas_is_what_its_models_see(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_lost_keys_are_copies(name):
-    """As many keys of the first norm are unselectable as have a duplicate.
+    """At the first norm, the shipped number of unselectable keys is the number of keys that have a copy.
 
-    If each key is kept only once, all are selectable.
+    If of equal keys only one is kept, all keys are selectable.
     """
     skip_without(name)
     x = recording(name).norms[0].x.astype(float)

@@ -26,9 +26,9 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """A function that runs one of the README's commands for a model, in a folder for this model.
+    """A function (model, number) that runs for a model the README's command with this index, such as RECORD.
 
-    Its second argument is the index of the command. It returns exit code, output and errors.
+    Commands for one model run in one folder. The function returns exit code, output and errors.
     """
     places = {}
 
@@ -51,7 +51,7 @@ RECORD, REPORT, CONVERT, MODEL = range(-4, 0)
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory):
-    """The folder of a saved model of GPT-2's shape, with 124 million random weights."""
+    """The folder of a model of GPT-2's shape with 124 million random weights, saved with a tokenizer."""
     folder = tmp_path_factory.mktemp("gpt2")
     torch.manual_seed(0)
     made = transformers.GPT2LMHeadModel(transformers.GPT2Config())

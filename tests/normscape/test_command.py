@@ -20,7 +20,7 @@ COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "mod
 
 
 def ended(capsys, *arguments):
-    """Run a command that exits; return its output and errors as one text, and its exit code."""
+    """Run `normscape` with arguments with which it exits; return (output followed by errors, exit code)."""
     with pytest.raises(SystemExit) as end:
         app.main(list(arguments))
     said = capsys.readouterr()
@@ -74,7 +74,7 @@ def test_the_help_of_a_command_explains_each_option_and_has_an_example(capsys, m
     ids=" ".join,
 )
 def test_an_empty_path_is_not_the_current_folder(capsys, monkeypatch, tmp_path, arguments):
-    """An empty path is refused.
+    """An empty path is refused, and nothing is written.
 
     Otherwise a shell variable without a value would write a whole site into the current folder.
     """

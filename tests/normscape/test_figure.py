@@ -207,7 +207,7 @@ def test_the_code_is_there_once_for_all_figures_of_a_kernel(fig):
 
 
 def shown(fig, monkeypatch):
-    """The output of a notebook cell that ends with the figure."""
+    """The outputs of a notebook cell that ends with the figure: a list of {MIME type: content}."""
     said = []
     monkeypatch.setattr(figure, "display", lambda data, raw: said.append(data))
     fig._ipython_display_()

@@ -6,9 +6,10 @@ from learning.convert.trace import trace
 
 
 def folds_without_means(model, ids):
-    """Fold a model in place, and assert that this works for the centring of all its norms.
+    """Fold a model in place; assert that the centring of each of its norms folds.
 
-    That is, all centring folds, the outputs for the token ids `ids` stay, and all norms get inputs of mean 0.
+    Also assert that the outputs for the token ids `ids` stay the same, and that then all norms get inputs of
+    mean 0.
     """
     found = plan(model, ids)
     assert {norm.centring.verdict for norm in found.norms} == {"yes"}

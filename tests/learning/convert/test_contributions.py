@@ -88,9 +88,9 @@ def test_heads_and_what_is_no_sum_have_no_sources():
 
 
 class Images(nn.Module):
-    """A model with two norms: one over channels and pixels together, and one of a sum of embeddings.
+    """A model with two norms: one of channels and pixels together, and one of a sum of two embeddings.
 
-    The embeddings require gradients.
+    The input is pixels (batch, 3, 8, 8). The embeddings, which do not depend on it, require gradients.
     """
 
     def __init__(self):

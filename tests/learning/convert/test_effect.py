@@ -112,9 +112,10 @@ def test_a_model_without_a_head_has_its_vectors_alone():
 
 
 def test_a_call_of_a_module_that_is_called_more_than_once():
-    """The effect can be measured for a single call of a norm, such as `path#2` for the second call.
+    """The effect of a norm can be measured for all its calls (`path`) or for a single one, such as `path#2`.
 
-    ALBERT calls its only layer twice. The effect of a third call, which does not happen, is 0.
+    ALBERT calls its only layer twice: the effects of both calls, the first and the second are different. The
+    effect of a third call, which does not happen, is 0.
     """
     model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
     path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"
@@ -149,7 +150,7 @@ NORMS = {
 
 @pytest.mark.parametrize(("module", "shape", "groups"), NORMS.values(), ids=NORMS)
 def test_centring_makes_no_difference_where_the_mean_is_zero(module, shape, groups):
-    """Leaving out or adding the centring changes a norm's output unless the mean of its input is 0."""
+    """Removing or adding the centring changes a norm's output, unless each group of the input has mean 0."""
     module, x = shaken(module.double()), some(*shape, dtype=torch.float64)
     found = recognised(module, [""])[""]
     blocks = found.vectors(x).unflatten(-1, (groups, -1))

@@ -93,9 +93,10 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """In a BERT whose norms have γ = 1 and β = 0, all norms fold but the one in the head.
+    """In a BERT whose norms have γ = 1 and β = 0, the centring of all norms folds, but not the head's.
 
-    The norm in the head does not fold, because its input is the output of a GELU.
+    The norm in the head reads the output of a GELU. After folding, the model's outputs are the same, and the
+    inputs of the other norms have mean 0.
     """
     model, inputs = small_model("BERT", scattered=0)
     found = plan(model, **inputs)
@@ -318,7 +319,7 @@ def test_a_tensor_converts_alone_from_originals():
 
 
 def tied_pair():
-    """Two Linears that share one weight tensor, and {name of a parameter: first name of its tensor}."""
+    """Two Linears that share one weight tensor, and {name of each parameter: first name of its tensor}."""
     pair = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     pair[1].weight = pair[0].weight
     return pair, {"0.weight": "0.weight", "1.weight": "0.weight", "0.bias": "0.bias", "1.bias": "1.bias"}

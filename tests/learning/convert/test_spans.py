@@ -19,7 +19,10 @@ LENGTH, WIDTH, HEADS = 5, 24, 3
 
 
 def centred(x, span):
-    """A tensor from which the edit `center` has subtracted the mean of each group of a span."""
+    """The tensor x after the edit `center`, which subtracts from each group of coordinates its mean.
+
+    span: a `Span`, the axes of x whose coordinates are divided into groups.
+    """
     other = [axis for axis in range(x.ndim) if axis not in span.axes]
     moved = x.permute(*span.axes, *other)
     edit = Edit("x", "center", groups=span.groups)
@@ -29,7 +32,7 @@ def centred(x, span):
 
 @st.composite
 def reshapes(draw):
-    """A strategy for two shapes of the same size, and an axis of the first shape that is longer than 1."""
+    """A strategy for two shapes with equally many elements, and an axis longer than 1 of the first shape."""
     factors = draw(st.lists(st.sampled_from([1, 2, 3]), min_size=2, max_size=6).filter(lambda f: max(f) > 1))
 
     def joined():
@@ -58,10 +61,10 @@ def test_a_reshape_that_cuts_the_rows_has_no_groups():
 
 
 def call(op, x, *args):
-    """Call an ATen operator for x.
+    """Call the ATen operator named `op` with the tensor x and `args`.
 
-    Returns an object with the call as `trace` records it (`call`), the recorded input (`source`), and the
-    list of output tensors (`made`).
+    Returns an object with the call as `trace` records it (`call`), the record of x (`source`), and the list
+    of output tensors (`made`).
     """
     made = getattr(torch.ops.aten, op)(x, *args)
     made = [made] if torch.is_tensor(made) else list(made)

@@ -21,10 +21,10 @@ WRITERS = {
 
 
 def written(model, writers, run):
-    """Call `run()`, which runs the model; return {module path: (kind, output (rows, d))}.
+    """Call `run()`, which runs the model; return {module path: (kind, output (rows, d))}, in order of calls.
 
-    The order is that of the calls. writers: {end of a module's path: kind}, where a kind is a word such as
-    "attention"; other modules are left out.
+    writers: {end of a module's path: kind}, where a kind is a word such as "attention"; other modules are
+    left out. An output for one sequence, such as position embeddings, is repeated for the others.
     """
     found, handles = {}, []
     for path, module in model.named_modules():
@@ -48,7 +48,10 @@ def written(model, writers, run):
 
 
 def sums(parts, x):
-    """The shortest beginning of `parts`, a result of `written`, whose outputs add up to x; else None."""
+    """The first k entries of `parts`, for the smallest k for which their outputs add up to x, or None.
+
+    parts: a result of `written`.
+    """
     whole = 0
     for k, (_, each) in enumerate(parts.values(), 1):
         whole = whole + each
@@ -58,9 +61,11 @@ def sums(parts, x):
 
 
 def agrees(norm, own, close):
-    """Assert that the sources recorded for a norm are the shares of the modules in its input.
+    """Assert that the sources recorded for a norm are the shares that modules have in its input x (rows, d).
 
-    own: the entries of `written` that add up to the input. close: the tolerance, relative and absolute.
+    own: the entries of `written` that add up to x. close: the tolerance, relative and absolute. A module's
+    share of the mean is ⟨its means, means of x⟩/‖means of x‖², with the mean of each row. Its share of the
+    outlier is that of the coordinate with the largest sum of squares, in the longest row.
     """
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()

@@ -14,7 +14,7 @@ MATRICES |= {"mlp.c_fc": (WIDE, 4 * WIDE), "mlp.c_proj": (4 * WIDE, WIDE)}
 
 
 def save(path):
-    """Save the model, its tokenizer, and the text as text.txt, in an existing folder."""
+    """Save the model, its tokenizer, and WORDS as text.txt, in the existing folder `path`."""
     words = ["?", *sorted({*re.findall(r"\w+|,", WORDS)})]
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {
@@ -34,7 +34,7 @@ def save(path):
 
 
 def weights():
-    """The weights of a GPT-2, by name: random numbers, as before training."""
+    """The weights of a GPT-2 by name, as before training: random matrices, gains 1, shifts and biases 0."""
     lot = np.random.default_rng(0)
     drawn = lambda *shape: lot.normal(0, 0.02, shape).astype(np.float32)  # noqa: E731
     own = {"wte.weight": drawn(LONGEST, WIDE), "wpe.weight": drawn(LONGEST, WIDE)}

@@ -5,7 +5,10 @@ import torch
 
 
 def heard(model, run):
-    """Call `run()`, which runs the model; return {module path: input (rows, d) of its first call}."""
+    """Call `run()`, which runs the model; return {module path: first argument (rows, d) of its first call}.
+
+    Calls whose first argument is no tensor of floats, or that have only named arguments, are left out.
+    """
     found, handles = {}, []
     for path, module in model.named_modules():
 
@@ -22,9 +25,9 @@ def heard(model, run):
 
 
 def agrees(norm, row, x, special):
-    """Assert that `row`, the row of a norm in a report, has the values that follow from its inputs x (n, d).
+    """Assert that `row`, the row of a norm in a report, has the values of `columns` and `dimensions`.
 
-    special: the ids of the special tokens.
+    x (n, d): the inputs of the norm. special: the ids of the special tokens.
     """
     for column, want in columns(norm, x, special).items():
         close = (
@@ -35,10 +38,10 @@ def agrees(norm, row, x, special):
 
 
 def columns(norm, x, special):
-    """The expected values of a norm with inputs x (n, d) in a report: {column: value}.
+    """The expected values of a norm with inputs x (n, d) in some columns of a report: {column: value}.
 
-    A value is None if no vector counts for the column: for example, if none is massive. special: the ids of
-    the special tokens.
+    A value is None if no vector counts for the column: for example, if none is massive (longer than ten
+    median lengths). special: the ids of the special tokens.
     """
     gamma, beta = (torch.from_numpy(each.copy()).double() for each in (norm.gamma, norm.beta))
     size = x.norm(dim=1)
@@ -86,7 +89,11 @@ def columns(norm, x, special):
 
 
 def dimensions(norm, x):
-    """The expected text in the column `top_dimensions`: the three coordinates of x with the most energy."""
+    """The expected text of the column `top_dimensions`, such as "5 (93.0%, |γ| 1.2), …".
+
+    It has the three coordinates of x (n, d) with the largest sums of squares over the vectors, largest first:
+    number, share of the sum of all squares, and magnitude of the gain.
+    """
     energy = x.square().sum(0) / x.square().sum()
     most = energy.topk(3)
     gains = [abs(float(norm.gamma[k])) for k in most.indices]

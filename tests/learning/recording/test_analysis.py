@@ -84,7 +84,7 @@ def the_spread_of_gains():
 
 
 def norms_that_centre():
-    """The verdicts on centring count only norms that centre; if there are none, they count all norms."""
+    """The verdicts on centring are about the norms that centre; if there are none, about all norms."""
     rows = [row(norm(n=40, mean=2)), row(norm(n=40, mean=0)), row(norm(kind="rms_norm", n=40, mean=9))]
     for some, own in ((rows, rows[:2]), (rows[2:], rows[2:])):
         found = {each.name: each for each in verdict(some)}
@@ -95,9 +95,9 @@ def norms_that_centre():
 
 
 def nearly():
-    """A mean with less than 1e-10 of the energy counts as zero in the verdict.
+    """A mean with less than 1e-10 of the squared length of vectors counts as zero in the verdict `level`.
 
-    The angle of 1e-5 rad by which centring turns the vectors is still measured.
+    The column `turn` still has the angle of about 1e-5 rad by which centring turns such vectors.
     """
     x = np.random.default_rng(0).normal(size=(40, 64))
     x = x - x.mean(1, keepdims=True)
@@ -126,7 +126,10 @@ def the_middle():
 
 
 def readers():
-    """Removing the mean of its input does not change a LayerNorm's output, but changes an RMSNorm's."""
+    """If the mean of its input is removed, a LayerNorm's output stays the same, and an RMSNorm's changes.
+
+    The RMSNorm's new output is that of the LayerNorm with the same parameters.
+    """
     x = norm(n=40, mean=2).x
     level = x - x.mean(1, keepdims=True)
     for kind, same in (("layer_norm", True), ("rms_norm", False)):
@@ -136,7 +139,11 @@ def readers():
 
 
 def isotropic():
-    """`isotropic_angle` is the median angle by which centring turns isotropic vectors, also with groups."""
+    """`isotropic_angle` is the median angle by which centring turns isotropic vectors, also with groups.
+
+    Without groups, the median share of the squared length along 𝟏 is about 0.455/d. For isotropic vectors the
+    column `turn_scaled` is about 1; the column `share_d` is d times the column `share`.
+    """
     assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
     assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)
     for d, groups in ((6, 1), (384, 1), (12, 3)):
@@ -168,9 +175,10 @@ def shrinking():
 
 
 def averages():
-    """No query gives a key that is an average of other keys the highest score; for a sum of keys, one does.
+    """`lost` counts the keys that are averages of other keys: no query gives such a key the highest score.
 
-    `lost` counts such averages.
+    Some query gives it to a key outside the hull of the others. Of 60 random keys, some are lost in 3
+    dimensions, and none in 64.
     """
     keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
     assert lost(keys) == 1 and lost(keys[:4]) == 0
@@ -208,7 +216,7 @@ def test_a_definition_is_what_is_computed(words):
 
 
 def test_without_gain_the_turn_is_the_angle_to_the_hyperplane():
-    """Without gain, the column `turn` is the median angle of the vectors to the hyperplane, in degrees."""
+    """Without gain, the column `turn` is the vectors' median angle in degrees to the hyperplane ⊥ 𝟏."""
     d = 8
     plain = norm(d=d, n=30, eps=0.0, gamma=np.ones(d, np.float32), beta=np.zeros(d, np.float32))
     found, x = row(plain), plain.x.astype(float)
@@ -253,7 +261,10 @@ def test_groups_are_blocks():
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("shape", [(200, 12), (12, 200)])
 def test_the_rank_of_an_even_cloud_is_its_dimension(shape, k):
-    """The effective rank of k orthogonal vectors with their opposites is k; that of a constant cloud is 0."""
+    """The effective rank of k orthonormal vectors and their opposites, all moved alike, is k.
+
+    That of a cloud of equal vectors is 0.
+    """
     frame = np.linalg.qr(np.random.default_rng(0).normal(size=(shape[1], k)))[0].T
     cloud = np.vstack([frame, -frame] * (1 + shape[0] // 20)) + 3
     np.testing.assert_allclose(effective_rank(cloud), k, rtol=1e-6)
@@ -269,7 +280,7 @@ def test_the_rank_is_that_of_the_singular_values():
 
 @pytest.mark.parametrize(("n", "d"), [(40, 3), (40, 6), (6, 20), (30, 28), (1, 4)])
 def test_lost_keys_are_averages_of_the_others(n, d):
-    """`lost` counts the keys that are averages of others, which non-negative least squares finds here."""
+    """`lost` counts as many keys as non-negative least squares finds to be averages of others, or copies."""
     keys = np.random.default_rng(n).normal(size=(n, d))
     keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # keys with a copy are lost
     count = 0
@@ -314,7 +325,7 @@ def test_a_report_has_every_number_and_its_definition():
 
 
 def with_a_massive_one(n=200, d=16):
-    """A recording of two norms. The first vector of the first norm is massive: its coordinate 5 is 400."""
+    """A recording of two norms with n vectors (d,) each; coordinate 5 of the very first vector is 400."""
     x = np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
     x[0, 5] = 400
     return Recording([norm("a", n=n, d=d, x=x), norm("b", n=n, d=d)], "a model", {0: "The", 1: "cat"})
@@ -371,7 +382,11 @@ def test_the_text_explains_its_columns():
 
 
 def test_a_report_with_effects_leads_with_them():
-    """The norms are sorted by effect, the largest first; norms without a measurement come last."""
+    """With effects, a report's norms are sorted by KL, largest first; norms without a measurement come last.
+
+    JSON and CSV have the columns of the effect. The text says the median KL, the largest, and that of all
+    norms at once.
+    """
     rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
     kl = {"a": 0.1, "b": 0.3, "d": 0.2}
     found = with_effects(rows, {path: Effect(kl=value, loss=nan, change=0.5) for path, value in kl.items()})

@@ -33,7 +33,10 @@ def with_massive(kind="layer_norm", n=60, d=16):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_divisor_is_what_gradients_are_multiplied_by(kind):
-    """For gain 1, the columns `gradient…` agree with the largest singular values of the norm's Jacobians."""
+    """For gain 1, the columns `gradient…` come from the Jacobian's largest singular value at each vector.
+
+    They are its median, its 95th percentile, and its median over massive vectors (None if there are none).
+    """
     one = replace(with_massive(kind), gamma=np.ones(16, np.float32), beta=np.zeros(16, np.float32))
     found, inverse = row(one), []
     plain = {"layer_norm": torch.nn.functional.layer_norm, "rms_norm": torch.nn.functional.rms_norm}[kind]
@@ -178,7 +181,7 @@ GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 2, **SMALL}
 
 @pytest.mark.parametrize(("name", "sizes"), [("GPT2", GPT2), ("Llama", GATED), ("Bert", GATED)])
 def test_every_newer_column_of_a_model_is_computed_a_second_way(name, sizes):
-    """For a model with massive vectors, `measured` gives in each column of `second.py` the same value."""
+    """For a model with massive vectors and special tokens, `measured` agrees with `second.py`."""
     torch.set_default_dtype(torch.float32)
     torch.manual_seed(0)
     model = stranger(name, **sizes)

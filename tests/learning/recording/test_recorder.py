@@ -37,7 +37,7 @@ class OnePlusNorm(OnePlus):
 
 
 class GatedNorm(OnePlus):
-    """Gemma's RMSNorm with an optional gate."""
+    """Gemma's RMSNorm, whose output is multiplied by a second argument, the gate, if there is one."""
 
     def forward(self, x, gate=None):
         y = super().forward(x)
@@ -243,7 +243,10 @@ def test_a_compiled_model_is_recorded_as_it_was_written(inside, before):
 
 
 class Repeated(nn.Module):
-    """A single layer that a forward pass calls three times, as in ALBERT."""
+    """A single layer that a forward pass calls three times, as in ALBERT.
+
+    checkpoint: None, or `use_reentrant` of PyTorch's activation checkpointing, which then runs each call.
+    """
 
     def __init__(self, checkpoint=None):
         super().__init__()
@@ -333,7 +336,7 @@ def test_a_norm_that_does_more_when_it_is_called_is_left():
 
 
 class Reader(nn.Module):
-    """A model that turns tokens into vectors, and normalises them; it gets a mask, which it does not use."""
+    """A model with three norms of token embeddings, the last of three heads; it does not use its mask."""
 
     def __init__(self):
         super().__init__()

@@ -157,9 +157,9 @@ def test_a_claim_builds_nothing():
 
 @given(st.data())
 def test_a_file_with_other_bytes(data):
-    """A file with random bytes changed is read, or refused in one line.
+    """A file in which random bytes are replaced is read, or refused in one line.
 
-    Most changes are near the beginning, where names, shapes and offsets are.
+    Many of the bytes are near the beginning, where names, shapes and offsets are.
     """
     raw = bytearray(DATA)
     for _ in range(data.draw(st.integers(1, 4))):

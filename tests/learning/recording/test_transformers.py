@@ -72,7 +72,10 @@ def test_every_norm_of_a_model(title):
 
 
 def test_the_shipped_language_model_in_their_gpt2():
-    """With our model's weights, the norms of transformers' GPT-2 get the same inputs as in our code."""
+    """With our model's weights, transformers' GPT-2 has the same vectors at its norms as our code.
+
+    The centring of all its norms folds.
+    """
     shape, weights = shipped.read("language.safetensors", from_file)
     sizes = {"n_embd": shape.width, "n_layer": shape.layers, "n_head": 1, "n_positions": shape.window}
     model = stranger("GPT2", **{**SMALL, **sizes, "vocab_size": 87})
