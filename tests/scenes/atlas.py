@@ -14,7 +14,7 @@ def digest(name: str) -> Digest:
 
 
 def every_row():
-    """The statistics of all norms of all four models: a list of table rows, one for each norm."""
+    """The statistics of all norms of all four models: a list with one table row (a dict) for each norm."""
     return [row for name in NAMES for row in digest(name).rows]
 
 
@@ -24,10 +24,10 @@ def heads(name: str, column: str) -> list[np.ndarray]:
 
 
 def no_key_is_lost_in_a_head():
-    """Assert that a query can select each key, in every head of SmolLM2 and MiniLM.
+    """Assert that in the shipped table each key of each head of SmolLM2 and MiniLM can be selected.
 
-    This holds for the 512 tokens of a text and for those of a sentence. Keys are computed from the input of
-    the norm, and also, as the model does it, from its output.
+    The table has the keys of 512 tokens of a text, and those of a sentence: computed by the model, from a
+    norm's output ("after"), and also from the input of the norm ("before").
     """
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
         rows = [row for row in table("trained_keys") if row["model"] == name]

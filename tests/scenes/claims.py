@@ -34,7 +34,10 @@ def text(slug: str) -> str:
 
 
 def claims(slug: str) -> list[tuple[int, int]]:
-    """The places (beginning, end) of all numbers in the text of a scene, in digits or in words."""
+    """The places (beginning, end) of all numbers in the text of a scene, in digits or in words.
+
+    Left out are exponents, indices, years, and words such as "one" and "first".
+    """
     return [found.span() for found in COUNTED.finditer(text(slug))]
 
 

@@ -118,8 +118,8 @@ def test_the_block_is_pytorchs(choices):
 def test_letters_of_the_trained_block_keep_off_the_names_of_axes():
     """On a telephone, no letter of a token overlaps the name of an axis, at the stop “A trained model”.
 
-    The picture is about 280 pixels high there, and a letter 13. So their centres must be more than 6 pixels
-    apart.
+    The picture is about 280 pixels high there, and a letter 13. So the centres of letter and name must be
+    more than 6 pixels apart, horizontally or vertically.
     """
     recipe, state = recipe_of(SCENE, weights="trained", layer="1"), stop("block", "A trained model")
     params, view = recipe.defaults, recipe.views[0]
@@ -146,9 +146,10 @@ def test_the_trained_block_is_what_the_model_reads():
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
-    """The branch's normalised copies lie on one sphere, and its additions lead to the stream's new positions.
+    """The branch's normalised copies lie on one sphere in the hyperplane, and inside it by the effect of ε.
 
-    Arrows show the additions: at first from the origin, then from each token to its new position.
+    Arrows show what attention and MLP add to the stream: they begin at the origin at stage 0, and when they
+    are added, they lead from each token to its new position.
     """
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
@@ -305,7 +306,7 @@ def scores_and_cosines():
 
 
 def moved_by(**params):
-    """How far the first update of each token is from the update without `params`: distances (n,).
+    """Distances (n,) between attention's update of each token with `params` and its update with the defaults.
 
     params: values of sliders (scale and mean of x). The page displays the largest distance.
     """
@@ -322,10 +323,10 @@ def twice():
 
 
 def the_second_branch():
-    """If x is doubled, the first branch's output stays the same, and the second branch's output changes.
+    """If x is doubled, the second branch's output changes by up to 59 % of its length.
 
-    The second branch reads the sum of x and the first output, which is not doubled as a whole. A constant
-    that is added to all components of x changes nothing.
+    The second branch reads the sum of x and the first branch's output, and only x is doubled. A constant that
+    is added to all components of x does not change the second branch's output.
     """
     plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
     arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]

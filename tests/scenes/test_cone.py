@@ -138,7 +138,10 @@ def kinds():
 
 
 def great_circle():
-    """The norm maps a line to a great circle in the plane of line and origin; an endless line spans 180°."""
+    """The norm maps a line to an arc of a great circle: the plane through line and origin contains both.
+
+    The arc of a nearly endless line spans 180°.
+    """
     found = stop("cone", "A straight line")
     before, after = found.recipe.cloud("line").stages(found.params)
     normal_ = np.array([HEIGHT, 0, -found.params["a"]])
@@ -179,10 +182,10 @@ def ends_of_sliders():
 
 
 def at_the_edge(**params):
-    """Assert that the clouds "line" and "bent line" lie on the sheet and end at its edge.
+    """Assert that the clouds "line" and "bent line" lie on the sheet, and begin and end at its edge.
 
-    The bent line runs parallel to the first axis as far as (u, v), and continues with the slope w.
-    params: the values of the sliders, u, v and w among them.
+    Also assert that the bent line runs parallel to the first axis as far as (u, v), and continues with the
+    slope w. params: the values of the sliders, u, v and w among them.
     """
     for cloud in ("line", "bent line"):
         before = line_stages(cloud, **params)[0]
@@ -233,7 +236,7 @@ def test_the_cone_always_meets_the_sheet():
 
 
 def half_after_a_norm():
-    """A plane after the norm is a cone before it; a line before the norm is half a great circle after it."""
+    """A plane after the norm is a cone before it; a line before it is a part of half a great circle after."""
     a_cone()
     half_circle()
 

@@ -128,7 +128,7 @@ def one_patch():
 
 
 def caps():
-    """Most pictures are nearer to the centre of their own digit than to those of others."""
+    """The vectors of more than 90 % of the pictures are nearest to the mean vector of their own digit."""
     state = stop("digits", "Ten caps")
     assert state.params["step"] == FILM.steps[-1]
     assert read_by(on_the_sphere(state.params["step"])) > 0.9
@@ -153,7 +153,10 @@ def rays():
 
 
 def doubtful():
-    """After training the two largest logits of a few pictures, between caps, differ by less than 1."""
+    """After training, the two largest logits of a few pictures differ by less than 1.
+
+    There are at least 3 such pictures, and fewer than 10 % of all.
+    """
     state = stop("digits", "A doubtful one")
     assert state.params["step"] == FILM.steps[-1]
     logits = FILM.pipeline(0).stages(FILM.data.points.astype(float), {"step": float(FILM.steps[-1])})[-1]
@@ -214,7 +217,7 @@ def test_loss_and_accuracy_in_training_are_those_of_the_film(beside):
 
 
 def test_each_numeral_stands_over_the_points_of_its_digit():
-    """At the end of training, each numeral is nearest to the mean of its own digit's points."""
+    """After training, each numeral stands in the direction of the mean of its digit's points."""
     at = RECIPE.positions(RECIPE.defaults, RECIPE.progress)
     means = np.stack([at["digits"][FILM.data.labels == k].mean(0) for k in range(10)])
     near = at["numerals"] @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T

@@ -102,12 +102,12 @@ def test_the_table_anew(name, kind):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
-    """The letters' vectors are those that the model computes when it reads the text that the choice `kind` says.
+    """The letters' vectors are those that the model computes from a text that depends on the choice `kind`.
 
     For `kept` it reads from the start of the first window to the end of the current one, for `past` what is
     left of the first window, and for `places` the current window. Tested at the first and last stage, for
-    three positions of the window. Each letter's distance from its start, in spreads, is that of these
-    vectors, and its path is at least as long as this distance.
+    three positions of the window. A letter's distance is that to its vector in the first window, divided by
+    the table's spread. Its path is at least as long.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
@@ -191,7 +191,10 @@ def test_a_window_knows_nothing_of_those_before(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_comes_later_changes_nothing_to_the_bit(name):
-    """A letter's vectors are exactly the same whatever letters follow, so they can be cached."""
+    """A letter's vectors are exactly the same whatever letters follow, so they can be cached.
+
+    If the first letters are kept as the window slides (kind "kept"), they do not change either.
+    """
     shape, weights, tokens = model(name)
     text, other = tokens[:256], np.concatenate([tokens[:100], tokens[1000:1156]])
     for a, b in zip(forward(shape, weights, text).blocks, forward(shape, weights, other).blocks, strict=True):
@@ -274,7 +277,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """The mean square distance of two random letters is twice their mean square distance from the mean."""
+    """The mean square distance of two letters' vectors is twice that of one of them from the mean vector."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))

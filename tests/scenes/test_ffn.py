@@ -84,7 +84,7 @@ def test_the_surfaces_are_all_that_the_norms_give():
 
 
 def test_a_map_of_the_sphere_keeps_areas():
-    """Each of 24 equal cells of longitude and height has 1/24 of the points, to within 2 %."""
+    """On the map, each of 24 equal cells of longitude and height has 1/24 of the sphere's points, to 2 %."""
     across = places(normed(FINE, norm="rms_norm"))
     counts = np.histogram2d(*across.T, bins=(6, 4), range=((-180, 180), (-RADIUS, RADIUS)))[0]
     assert np.abs(counts - FINE / 24).max() < 0.02 * FINE / 24
@@ -117,7 +117,7 @@ def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
 @pytest.mark.parametrize("function", ["relu", "gelu"])
 @pytest.mark.parametrize("expansion", EXPANSIONS)
 def test_drawn_weights_come_as_near_as_they_can(function, expansion):
-    """W₂ and its shift c are those of least squares; each random neuron has variance 1.
+    """W₂ and its shift c are those of least squares; on average, random neurons have variance 1.
 
     Least squares: no other W₂ and c bring W₂h + c nearer to the input y, by the mean square error.
     """
@@ -130,7 +130,10 @@ def test_drawn_weights_come_as_near_as_they_can(function, expansion):
 
 @cache
 def test_trained_networks_are_those_of_their_films():
-    """The shown networks are those of the films; reordering their neurons changes no prediction."""
+    """The shown networks are those of the films, with neurons in another order, which changes no prediction.
+
+    The scene's readout is the network's accuracy in the film.
+    """
     for norm, function, k in TABLE:
         film = shipped(f"ffn_{norm}_{function}_{k}")
         assert (
@@ -342,7 +345,7 @@ def after_gelu():
 
 
 def gelu_meets_itself():
-    """With GELU and the default sliders, two distant points of the circle have nearly the same image."""
+    """With GELU and the default sliders, two points of the circle, more than 1 apart, have close images."""
     y = normed(700, norm="layer_norm")
     h = apply("gelu", y @ rotation_from_ones(25).T - 0.6)
     far = np.linalg.norm(y[:, None] - y, axis=-1) > 1
@@ -427,7 +430,10 @@ def narrow():
 
 
 def three_neurons():
-    """All networks with 3 neurons lose points and answer wrongly; with 9 or 12 most points stay apart."""
+    """Networks with 3 neurons lose more than 40 % of the points, and are right for less than 84 %.
+
+    Those with 9 or 12 neurons lose less than 22 %, and 16 of these 32 networks none.
+    """
     for norm in SPACES:
         narrow = TABLE[norm, "relu", 1]
         assert min(narrow["lost_end"]) > 0.4 and max(narrow["accuracy"]) < 0.84

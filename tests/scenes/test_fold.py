@@ -251,10 +251,10 @@ def a_step_where_you_want_it():
 
 
 def what_a_fold_tells():
-    """The activation curve is lowest at −1/t; only a large shift t lets one threshold find extreme days.
+    """The activation curve is lowest at −1/t; a large shift t lets one threshold find extreme days.
 
-    “Extreme” means very hot or very cold. Large means well above 1 or, if x is first multiplied by a, well
-    above a. With such a t, the best threshold is more accurate after the layer than before it.
+    “Extreme” means very hot or very cold. If t is well above 1, the best threshold finds such days more
+    accurately after the layer than before it; if x is first multiplied by a, t must be well above a.
     """
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):

@@ -140,8 +140,8 @@ def of_two_heads():
 def twice_as_wide():
     """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    A head sees a share of every axis less than ½ outside its window, so the axes of which it sees something
-    span 1 more than the window.
+    An axis has the width 1, and a head sees a share of each axis that the window overlaps. So the numbers of
+    these axes span 1 more than the window.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])

@@ -20,7 +20,7 @@ STARTS = table("starts")
 
 
 def counts(m):
-    """The number of networks, out of 32, that fit all labels of m points, as a list over depths."""
+    """How many of 32 networks fit all labels of m points: a list, one number for each of `films.DEPTHS`."""
     return [round(ROWS[m, depth]["fitted"] * 32) for depth in films.DEPTHS]
 
 
@@ -35,7 +35,7 @@ def starts(lr, steps):
 
 
 def shown(title):
-    """The state at a stop, its film, and the number of points that are shown on their label's side."""
+    """The state at a stop, its film, and the number of points for which the logit's sign fits the label."""
     state = stop("labels", title)
     film = shipped(film_name(state.choices))
     logit = state.recipe.cloud("logit").at(state.params, 0)[:, 0]

@@ -211,10 +211,10 @@ def losses():
 
 
 def first():
-    """Equal letters are nearer to each other than different letters usually are.
+    """Each two equal letters are nearer to each other than the median of different letters.
 
-    The key of the followed "a" is an average of seven keys; two of them, also of "a", have a weight of 0.1
-    or more.
+    32 of the 60 keys are unselectable. The followed key, of an "a", is an average of seven keys; the two of
+    them with weights of at least 0.1 also belong to an "a".
     """
     points, state = keys()[0], stop("language", "A sentence as keys")
     assert (state.follow, FILM[GREAT], state.choices["layer"]) == (GREAT, "a", "1")

@@ -137,9 +137,10 @@ def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
 
 
 def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
-    """The number is the mean angle to 𝟏: of the embeddings, then 90° after centring, then of the queries.
+    """The number is the mean angle to 𝟏 of the vectors that the picture shows at each stage.
 
-    The queries' angle is also the one of the curve.
+    It is below 85° for the embeddings, 90° after centring and after the division, and then that of the
+    queries, which the curve shows too.
     """
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
@@ -461,7 +462,10 @@ def no_norm():
 
 
 def test_it_trains_live():
-    """A page's request can be trained and shown, and its film can be stored, loaded and shown again."""
+    """A page's request can be trained and shown, and its film can be stored, loaded and shown again.
+
+    For other choices than those of the request, the film is refused.
+    """
     asked = {"slug": "majority", "choices": {"norm": "none"}, "steps": 100, "lr": 0.01, "seeds": 3, "seed": 4}
     order = jobs.order(asked)
     task = order.scene.training.task(order.chosen)
@@ -479,7 +483,7 @@ def test_it_trains_live():
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_a_link_carries_a_network_in_half_precision(norm):
-    """A network that goes through a link keeps its weights and its accuracy."""
+    """A network that goes through a link keeps its weights exactly, and its accuracy to 0.001."""
     task = scenes()["majority"].training.task(scenes()["majority"].choose({"norm": norm}))
     film = shipped(f"majority_{norm}_slow")
     text = weights_text(film.network, film.weights[0, -1])

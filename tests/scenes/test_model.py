@@ -51,9 +51,10 @@ def language():
 
 @cache
 def stream(name="trained"):
-    """The blocks that the language model computes from the text, and the model's weights.
+    """The blocks that the language model computes from the recorded text, and the model's weights.
 
-    name: "start" for the model before training; otherwise it is the trained one.
+    The text is the beginning of language.txt, cut into RECORDED_WINDOWS windows. name: "start" for the model
+    before training; otherwise it is the trained one.
     """
     shape, weights = language()
     if name == "start":
@@ -65,7 +66,10 @@ def stream(name="trained"):
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("norm", [1, 5])
 def test_what_is_shown_is_what_the_model_computes(name, norm):
-    """After centring, each stage equals the model's vectors; the inputs' lengths agree up to one factor."""
+    """The last three stages, “sphere” to “+ β”, show the model's vectors, up to the signs of the axes.
+
+    The inputs' lengths at stage 0 are those in the model, divided by one number, the same for all inputs.
+    """
     blocks, weights = stream(name)
     k = (norm - 1) // 2
     every = blocks[k].stream.reshape(-1, 4)
@@ -99,7 +103,7 @@ def test_the_picture_of_all_norms_has_the_name_of_the_model():
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("recording", SHIPPED)
 def test_a_click_on_any_strip_opens_its_norm(recording, name):
-    """Each point stands above its norm, and its label has the norm's value."""
+    """A click on a point chooses the norm above which it stands; the point's label has the norm's value."""
     recipe, own = recipe_of(SCENE, recording=recording, strips=name), shipped(recording)
     points = [mark for mark in recipe.views[1].layers if getattr(mark, "hand", None)]
     chosen = []
@@ -388,7 +392,8 @@ def cls():
 def switched_off():
     """Claim: MiniLM's last norm switches off the three coordinates with the largest sums of squares.
 
-    Their gains are below 1e-8. They have 94.8 % of the sum of squares of all coordinates.
+    Their gains are below 1e-8. They have 94.8 % of the sum of squares of all coordinates. No other norm of
+    MiniLM makes as many directions flat.
     """
     rows = shipped("minilm").rows
     found = re.findall(r"\d+ \(([\d.]+)%, \|γ\| ([\d.e+-]+)\)", rows[-1]["top_dimensions"])
@@ -418,9 +423,9 @@ def albert():
 
 
 def after_attention():
-    """MiniLM, layers 0 to 3: the longest input of the norm after attention is below 1.25 median lengths.
+    """In MiniLM's layers 0 to 3, the longest input of the norm after attention has below 1.25 median lengths.
 
-    At the norm after the MLP it is above 5.
+    The longest input of the norm after the MLP has more than 5. LayerNorm's sphere has the radius √384.
     """
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]
@@ -468,7 +473,10 @@ def longer_and_longer():
 
 
 def first():
-    """The vectors of one letter spread more than twice as far in height as along each axis of the plane."""
+    """Vectors of one letter spread more than twice as far in height as along either axis of the plane.
+
+    The spread is the standard deviation, averaged over the letters that occur at least ten times.
+    """
     points = stop("model", "A toy: the input of the first norm").recipe.cloud("vectors").points
     assert len(points) == 600
     token = shipped().norms[0].token
@@ -498,7 +506,10 @@ def before():
 
 
 def one_semi_axis():
-    """Equal semi-axes mean gains of equal size, except for a norm that centres two coordinates."""
+    """If gains have different sizes, so have the longest and the shortest semi-axis.
+
+    The exception is a norm that centres two coordinates, which leaves only one semi-axis.
+    """
     gamma = np.array([1.0, 3.0, -2.0], dtype=np.float32)
     for d, kind, equal in ((2, "layer_norm", True), (3, "layer_norm", False), (2, "rms_norm", False)):
         (row,) = digest(norms.recording(norms.norm(kind=kind, n=30, d=d, gamma=gamma[:d]))).rows
@@ -605,7 +616,7 @@ def the_massive():
 
 
 def the_turn():
-    """The table's column `turn` is the median angle between a norm's outputs with and without centring."""
+    """The table's `turn` is, to 10 %, the median angle between a norm's outputs with and without centring."""
     blocks, weights = stream()
     x = blocks[0].stream.reshape(-1, 4)
     gamma, beta = (weights[f"h.0.ln_1.{part}"] for part in ("weight", "bias"))

@@ -356,10 +356,11 @@ def walls_and_a_sphere():
 
 
 def slopes():
-    """LayerNorm maps the numbers of one point along a line with the slope 1/σ.
+    """LayerNorm maps the three numbers of a point along a line with the slope 1/σ, for this point's σ.
 
-    Among the numbers of all points, a line fitted to those far from their mean is less steep than one fitted
-    to those near it.
+    Two lines are fitted to the numbers of all points together: one to the numbers nearer than 0.4 to the mean
+    of all numbers, the other, less steep one to those farther than 0.9 from it. Most of the points' own lines
+    are steeper than both.
     """
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)

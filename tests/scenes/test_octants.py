@@ -51,10 +51,10 @@ def best_plane(x, labels):
 
 
 def exhaustive(x, labels):
-    """The result of `best_plane`, by trying all planes through three of the points.
+    """The share of the points x that the best of all planes classifies correctly, as in `best_plane`.
 
-    This covers all ways to separate the points, if the three points themselves count as right: by a small
-    movement of the plane, each of them comes to either side.
+    All planes through three of the points are tried. The three points themselves count as right: a small
+    movement of the plane can bring each of them to either side.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])

@@ -21,9 +21,10 @@ DRAWS = 20
 
 
 def tokens(recipe, params, **moved):
-    """The tokens (n, d) at stage 0, and the numbers that they share, at the indices COUNT, ENERGY and TIME.
+    """The tokens (n, d) at stage 0, and an array of numbers of all tokens together.
 
-    moved: values of parameters that replace those of `params`.
+    COUNT, ENERGY and TIME are indices into these numbers. moved: values of parameters that replace those of
+    `params`.
     """
     d = recipe.views[0].dims
     x = recipe.cloud("tokens").stages(params | moved)[0]
@@ -205,7 +206,7 @@ def inexact():
 
 
 def five_degrees():
-    """Two tokens 5° apart, to within 1°, count as 4/3 clusters."""
+    """The angle at which two tokens count as 4/3 clusters is between 4° and 6°."""
 
     def excess(angle):
         return counted(np.array([[1, 0], [np.cos(angle), np.sin(angle)]])) - 4 / 3
@@ -241,7 +242,7 @@ def a_layer_of_long_tokens():
 
 
 def attraction():
-    """The ratio of the weights for a cluster at angle θ and for one's own is e^(−β(1 − cos θ))."""
+    """A token's attention weight for a token at an angle θ is e^(−β(1 − cos θ)) times that for itself."""
     theta, beta = 1.1, 9.0
     x = np.array([[1, 0], [np.cos(theta), np.sin(theta)]])
     scores = np.exp(beta * x @ x.T)
@@ -258,7 +259,7 @@ def energy():
 
 
 def halved(path):
-    """For each draw, the time at which only half of the clusters are left, interpolated.
+    """For each draw, the interpolated time at which half as many clusters are left as at time 0: (DRAWS,).
 
     path: the tokens at all times, (times, DRAWS, n, d).
     """
@@ -270,10 +271,10 @@ def halved(path):
 
 
 def ratios(beta, expected):
-    """Assert the times until half of the clusters have merged, for several placements, relative to post-LN.
+    """Assert the time in which the number of clusters halves, as a multiple of that with post-LN.
 
-    The tokens are 32 on the circle. beta: the factor of attention's scores. expected: for each placement, the
-    median, smallest and largest ratio over the draws, in words.
+    There are 32 tokens on the circle. beta: the factor of attention's scores. expected: {placement: median,
+    smallest and largest multiple over the draws}, as texts such as "1.23".
     """
     unit = halved(draws(2, 32, beta))
     for placement, numbers in expected.items():

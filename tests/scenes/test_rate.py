@@ -20,9 +20,10 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """The points of the cloud "path" (steps + 1, 5): w, its length, number of the step, last turn of w.
+    """The points of the cloud "path", (steps + 1, 5), one for each step.
 
-    w has two numbers. The turn is log₁₀ of an angle in degrees.
+    The columns are the two coordinates of w, the length of w, the number of the step, and log₁₀ of the angle
+    in degrees by which the last step turned w.
     """
     return recipe.cloud("path").stages(params)[0]
 
@@ -252,7 +253,7 @@ def as_long_as_it_is_strong():
 
 
 def out_of_the_panels():
-    """Without decay, the dashed line is above its panel; so is the length of w at a high rate."""
+    """Without decay, the dashed line is above its panel; at a high rate, so is the final length of w."""
     for params in ({"rate": 2.0, "noise": 2.0}, {"rate": 0.01, "noise": 0.0}):
         recipe, params = state(decay=0.0, **params)
         assert recipe.cloud("law").stages(params)[-1][0, 1] > MAX_SHOWN_LENGTH == 5

@@ -65,9 +65,10 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """The numbers that the scene stores of a pair are those of the vectors.
+    """The numbers that the scene stores of a pair (q, k) are those of the whole vectors.
 
-    They are the score and its square, the cosine, and the length of k and its height along q, over √d.
+    They are the score ⟨q, k⟩, its square, and the cosine; and, both divided by √d, the length of k and the
+    coordinate of k along q.
     """
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))

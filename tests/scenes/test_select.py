@@ -174,10 +174,10 @@ def carried():
 
 
 def the_bound():
-    """The weight of an unselectable key at a query q is 1/(1 + e^L(q)), and at most 1/(1 + e^H).
+    """A query q gives an unselectable key k the weight 1/(1 + e^L(q)), which is at most 1/(1 + e^H).
 
-    L(q) is the logarithm of the sum of e^⟨k′ − k, q⟩ over the other keys k′, where k is the key. H is the
-    entropy of the weights with which k is an average of others.
+    L(q) is log Σ e^⟨k′ − k, q⟩, a sum over all other keys k′. H is the entropy of the certificate's weights,
+    with which k is an average of other keys.
     """
     rng = np.random.default_rng(0)
     keys = stages(recipe_of(SCENE, n=20))[0]
@@ -200,7 +200,10 @@ def all_of_the_weight():
 
 
 def never_reached():
-    """On a side, or on a corner together with another key: the weight rises with the length of the query."""
+    """A key on a side of the hull, or with a copy at a corner, has a largest weight that no query reaches.
+
+    The weight rises with the length of the query, towards 1/3 (side) or 1/2 (corner).
+    """
     side = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0], [0.5, -1.2]])
     corner = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0]])
     for keys, bound in ((side, 1 / 3), (corner, 1 / 2)):

@@ -41,7 +41,7 @@ def learned():
 
 
 def two_norms():
-    """All networks of the first film of the scene `spiral`, with two norm layers, solve the spiral of one turn."""
+    """All networks of the film `spiral`, with two norm layers, classify the spiral of one turn correctly."""
     found, choice = film("spiral"), next(each for each in scenes()["spiral"].choices if each.name == "turns")
     assert len(found.network.hidden_widths) == 2 and found.solved().all() and choice.default == "1"
     np.testing.assert_allclose(found.data.points, spiral(200, turns=1, noise=0, seed=0).points, atol=1e-3)

@@ -184,9 +184,10 @@ def around_the_origin():
 
 
 def level_around_the_axis():
-    """Within 20° of the x axis heights are near ±1; on each ray the slope falls with the distance from 0.
+    """Within 20° of the x axis heights are near ±1.
 
-    The slope at the origin is 1/√ε.
+    The farther from 0 on a ray, the smaller is the slope across the ray. At the origin, the slope along the
+    x axis is 1/√ε.
     """
     phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
     for side in (1, -1):

@@ -63,10 +63,10 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The films' last weights give the table's errors, angle and asymmetry; their first are the seed's.
+    """The films' last weights give the table's errors, angle and asymmetry; the first weights are a seed's.
 
-    The seed shown has the median error of its kind. Of other scales and means the table has the median over
-    all seeds, so the error of the seed shown is only near it.
+    This is the seed that is shown: the one with the median error of its kind. For inputs of other scales and
+    means the table has the median over all seeds, and the error of the seed shown is only near it.
     """
     x = vectors_of("gaussian")
     level, factors = x.mean(-1, keepdims=True), films.TEST_FACTORS
@@ -334,7 +334,10 @@ def four_iterations():
 
 
 def some_go_astray():
-    """After training the mean error falls in each iteration, but 48 vectors have an iteration in which theirs rises."""
+    """After training, the mean error of the 120 vectors falls in each iteration.
+
+    The errors of 48 of them rise in at least one iteration.
+    """
     block, x = film(4, 4), recipe().cloud("points").points.astype(float)
     found = np.array([errors(x, way) for way in iterates(block.block, block.at(-1), x, 4)])
     assert (np.diff(found.mean(1)) < 0).all() and len(x) == 120

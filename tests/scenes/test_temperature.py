@@ -96,14 +96,14 @@ def test_the_axes_hold_the_ellipse_and_the_last_circle_is_large(stretch):
 
 
 def year(seed=5):
-    """The days of a year: points, °C, and which days are extreme."""
+    """The days of a year: points (DAYS, 2), temperatures in °C (DAYS,), and which days are extreme (DAYS,)."""
     recipe = recipe_of(SCENE, seed=seed)
     extreme = np.arange(DAYS) >= WEATHER[0][1]
     return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
 
 
 def shares(title):
-    """The shares of days that the thresholds classify correctly at a stop, before and after."""
+    """The shares of days that the best thresholds before and after the layer classify correctly at a stop."""
     state = stop("temperature", title)
     return right(state.choices["task"], state.choices["seed"], **state.params)
 

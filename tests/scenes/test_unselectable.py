@@ -136,7 +136,10 @@ def a_mean_of_100_sets():
 
 
 def opens():
-    """A cell's link opens the scene of single keys with the seed of the first set."""
+    """A cell's link opens the scene `select` with n, d and the first set's seed, if n ≤ 200 and d ≤ 4.
+
+    Other cells have no link.
+    """
     assert MAX_OPENED == (200, 4)
     cells = ((n, d) for d in DIMENSIONS for n in KEY_COUNTS)
     for (n, d), link in zip(cells, hand().links, strict=True):
@@ -144,7 +147,7 @@ def opens():
 
 
 def bars():
-    """Bars end two standard errors, or one standard deviation of single sets, above and below the mean."""
+    """The cloud `errors` has bars of ± two standard errors, `spread` of ± one standard deviation of a set."""
     n, d = KEY_COUNTS[2], 4
     mean, spread = (100 * number for number in ROWS[n, d]["drawn"])
     for name, half in (("errors", 2 * spread / np.sqrt(100)), ("spread", spread)):
