@@ -146,7 +146,7 @@ def test_the_trained_block_is_what_the_model_reads():
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
-    """The branch's normalised copies lie on one sphere in the hyperplane, and inside it by the effect of ε.
+    """The branch's normalised copies lie in the hyperplane and, up to the effect of ε, on one sphere.
 
     Arrows show what attention and MLP add to the stream: they begin at the origin at stage 0, and when they
     are added, they lead from each token to its new position.

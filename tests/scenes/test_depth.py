@@ -239,10 +239,11 @@ def gradients():
 
 
 def of_the_last_token():
-    """With post-LN the last token's end hardly depends on its own start.
+    """With post-LN the last token after all blocks hardly depends on this token before the blocks.
 
-    The gradient of a random linear function of that end is 0.073 times as long at the start as at the end.
-    The gradient of a function of all ends has 92 % of its squared length at the start of the first token.
+    The gradient of a random linear function of the last token after the blocks is 0.073 times as long at this
+    token before the blocks as after them. If the function is one of all tokens after the blocks, 92 % of the
+    squared length of the gradient before the blocks belong to the first token.
     """
     gradients()
     draws = [stack.drawn(64, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]

@@ -94,7 +94,7 @@ def at(title, cloud):
 
 
 def v_at(phi):
-    """The unit vector v at the angle φ. LayerNorm sends the half-plane of this angle to √3·v."""
+    """The unit vector v at the angle phi (in degrees): LayerNorm sends this angle's half-plane to √3·v."""
     return stages("image", phi=phi)[-1][0] / ROOT
 
 

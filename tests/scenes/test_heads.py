@@ -140,8 +140,8 @@ def of_two_heads():
 def twice_as_wide():
     """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    An axis has the width 1, and a head sees a share of each axis that the window overlaps. So the numbers of
-    these axes span 1 more than the window.
+    An axis at the place a reaches from a − ½ to a + ½, and a head sees a share of each axis that the window
+    overlaps. So the places of these axes span 1 more than the window.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])

@@ -29,8 +29,8 @@ def vector(letter, params, d):
 def jacobian(x, centred, eps):
     """The norm's Jacobian (d, d) at x, by PyTorch.
 
-    centred: True for LayerNorm, False for RMSNorm. x and the Jacobian are in the coordinates of the scene. For
-    LayerNorm these are rotated, so that the last axis is along 𝟏.
+    centred: True for LayerNorm, False for RMSNorm. x and the Jacobian are in the coordinates of the scene.
+    For LayerNorm these are rotated, so that the last axis is along 𝟏.
     """
     d = len(x)
     turn = torch.tensor(upright_basis(d) if centred else np.eye(d))

@@ -211,7 +211,7 @@ def losses():
 
 
 def first():
-    """Each two equal letters are nearer to each other than the median of different letters.
+    """The largest distance of two equal letters is below the median distance of two different letters.
 
     32 of the 60 keys are unselectable. The followed key, of an "a", is an average of seven keys; the two of
     them with weights of at least 0.1 also belong to an "a".

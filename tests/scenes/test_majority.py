@@ -89,9 +89,9 @@ def test_the_films_are_those_of_the_table():
 
 
 def test_the_long_table_is_of_this_training():
-    """Repeating the first steps of the long training for two seeds of LayerNorm gives the table's numbers.
+    """Repeating the first part of the long training for two seeds of LayerNorm confirms the table.
 
-    The steps at which they reach 50 % accuracy agree up to one checkpoint, because processors round
+    The steps at which the seeds reach 50 % accuracy agree up to one checkpoint, because processors round
     differently.
     """
     data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
@@ -235,8 +235,8 @@ def which_length():
 def no_gradient_along_one():
     """With LayerNorm, the loss has no gradient along changes c𝟏ᵀ of W_K, for any vector c.
 
-    Such a change only moves queries along 𝟏, and keys are orthogonal to 𝟏. With RMSNorm they are not, and the
-    loss has such a gradient.
+    Such a change only moves queries along 𝟏, and keys are orthogonal to 𝟏. With RMSNorm, keys are not
+    orthogonal to 𝟏, and the loss has such a gradient.
     """
     data = majority(32, seed=3, batch=8)
     counts, labels = torch.tensor(data.points, dtype=torch.float64), torch.tensor(data.labels)
@@ -253,7 +253,7 @@ def no_gradient_along_one():
 def the_parts():
     """Training shortens the queries' parts along 𝟏 and at right angles to it.
 
-    Their mean lengths at the start and the end, as medians over seeds, are those of the text.
+    The mean lengths of these parts at the start and the end, as medians over seeds, are those of the text.
     """
     wanted = {
         "layer_norm": (("0.139", "0.038"), ("0.440", "0.028")),

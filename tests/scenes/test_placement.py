@@ -337,9 +337,9 @@ def gradients():
 def of_all_tokens():
     """With post-LN, nearly all of the gradient reaches the start of the first token.
 
-    The gradient of a random linear function of the last token's end is taken at the starts of all tokens. It
-    is 1.25 times as long as that at the end. The first token's part is 99.9 % of its squared length. Both
-    numbers are medians.
+    The gradient of a random linear function of the last token's end is taken at the starts of all tokens.
+    This gradient is 1.25 times as long as the gradient at the end, and 99.9 % of its squared length belong to
+    the first token. Both numbers are medians.
     """
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[-1][:, -1].shape)))
@@ -352,8 +352,8 @@ def of_all_tokens():
 def of_the_depth_scene():
     """In the scene `depth`, post-LN's gradient at the last token's start is 0.073 times that at its end.
 
-    The start is 12 blocks before the end. In this scene, whose norm does not centre, the first 12 blocks give
-    0.079.
+    The start is 12 blocks before the end. In the scene `placement`, whose norm does not centre, the first 12
+    blocks give 0.079.
     """
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))

@@ -112,8 +112,9 @@ def pythagoras():
 def lengths(rate, decay, steps, draw):
     """The length of w after each step of gradient descent, (steps,), if the gradient is noise alone.
 
-    It begins at 1, and the gradient is orthogonal to w. rate, decay: the learning rate and the weight decay.
-    draw: a function of the number of steps; it returns for each step the length of the gradient at ‖w‖ = 1.
+    Before the first step the length is 1. The gradient is orthogonal to w. rate, decay: the learning rate and
+    the weight decay. draw: a function of the number of steps; it returns an array with the length that the
+    gradient of each step would have at ‖w‖ = 1.
     """
     length, found = 1.0, []
     for size in draw(steps):
@@ -143,7 +144,7 @@ def the_law():
 
 
 def weight_norm():
-    """The gradient of v, for w = g·v/‖v‖, is orthogonal to v, and no step shortens it."""
+    """The gradient of v, for w = g·v/‖v‖, is orthogonal to v, and no step of gradient descent shortens v."""
     v, g = torch.tensor(START_DIRECTION * 0.7), torch.tensor(1.3, dtype=torch.float64)
     slope = torch.tensor(NOISE)
     before = 0.0

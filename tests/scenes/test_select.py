@@ -31,7 +31,7 @@ def stages(recipe, **params):
 
 
 def lost(recipe, stage, **params):
-    """The number of keys that can never win at a stage."""
+    """The number of keys that no query can select at a stage."""
     return int((~selectable(stages(recipe, **params)[stage])).sum())
 
 

@@ -171,7 +171,10 @@ def within_one():
 
 
 def dots_and_ticks():
-    """In the first layer, each place and kind of shuffle has 100 dots, and a tick for each of five models."""
+    """In the first layer, each place and kind of shuffle has 100 dots, and ticks for five models.
+
+    This is so for trained and for untrained models.
+    """
     recipe = recipe_of(SCENE)
     how_it_was_done()
     for name in ("trained", "untrained"):

@@ -155,7 +155,7 @@ def drops_and_plateaus():
 
 
 def no_line():
-    """No line separates the classes: no (w, b) has ±(⟨w, x⟩ + b) ≥ 1 for all points, + in one class."""
+    """No line separates the classes: for no (w, b) is ⟨w, x⟩ + b ≥ 1 in one class and ≤ −1 in the other."""
     state = stop("spiral", "Before it begins")
     x = state.recipe.positions(state.params, state.progress)["data"][:, :2]
     sign = np.where(LABELS == 1, 1, -1)[:, None]
@@ -315,7 +315,7 @@ class Nudged(Network):
 
 
 def rounding_grows():
-    """Starting weights that differ by one unit in the last place differ by over 0.01 after 1,000 steps."""
+    """A change of the starting weights by one unit in the last place grows to over 0.01 in 1,000 steps."""
     ends = [
         trained(kind(2, 3, 2, 1), FILM.data, seeds=4, steps=1000).weights[:, [0, -1]].astype(float)
         for kind in (Network, Nudged)

@@ -263,7 +263,10 @@ def one_more():
 
 
 def along_the_ray():
-    """At the stop, the curve crosses the ray 8 times; with the ray at its upper end, it does not cross it."""
+    """At the stop “Count along the ray”, the curve crosses the ray 8 times.
+
+    If the ray's slider is at its upper end, the curve does not cross the ray.
+    """
     found = stop("strands", "Count along the ray")
     assert found.progress == 6
     upper = next(each.max for each in found.recipe.parameters if each.name == "ray")

@@ -96,7 +96,7 @@ def test_the_axes_hold_the_ellipse_and_the_last_circle_is_large(stretch):
 
 
 def year(seed=5):
-    """The days of a year: points (DAYS, 2), temperatures in °C (DAYS,), and which days are extreme (DAYS,)."""
+    """The days of a year: points (DAYS, 2), temperatures in °C (DAYS,), and which are extreme (DAYS,)."""
     recipe = recipe_of(SCENE, seed=seed)
     extreme = np.arange(DAYS) >= WEATHER[0][1]
     return recipe.cloud("days").points, recipe.cloud("degrees").points[:, 0], extreme
