@@ -4,7 +4,7 @@ import numpy as np
 
 
 def semi_axes(gamma, *, centered=True):
-    """The semi-axes of the ellipsoid on which the outputs of LayerNorm (or RMSNorm, if not `centered`) lie.
+    """The semi-axes of the ellipsoid of all outputs of LayerNorm (RMSNorm, if not `centered`) with this gain.
 
     Returns lengths (k,), longest first, and directions (k, d). The lengths are √d times the singular values
     of diag(γ)Π (or of diag(γ)), without those that are 0. Source: riechers2024.

@@ -87,7 +87,7 @@ def test_a_chain_of_derivatives_is_the_derivative_of_the_chain():
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("array", (np.array, torch.tensor))
 def test_the_zero_vector_has_a_derivative_only_with_eps(array, convention):
-    """`Normalize` maps 0 to 0, and has there the derivative v/divisor along v, or NaN if ε = 0."""
+    """`Normalize` maps 0 to 0. Its derivative there along v is v over its divisor at 0, or NaN if ε = 0."""
     pair = array([[0.0, 0, 0, 0, 3, 4, 0, 0]])
     for eps in (0.0, 0.25):
         norm = Pipeline((Normalize(eps=eps, convention=convention),))

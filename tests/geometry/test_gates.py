@@ -85,7 +85,7 @@ def test_octants_of_a_sphere():
 @pytest.mark.parametrize("n", [2, 3])
 @given(st.integers(0, 10_000))
 def test_mirrored_pairs_keep_all_points_apart(n, seed):
-    """Under a ReLU layer with the weights A and −A, no two points have the same image.
+    """Under a ReLU layer with the weights A and −A and without shifts, no two points have the same image.
 
     Ax can be computed from the image: it is ReLU(Ax) − ReLU(−Ax).
     """

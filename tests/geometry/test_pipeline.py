@@ -276,7 +276,10 @@ class Source:
 
 
 def test_scores_of_another_cloud_and_the_sum_of_its_points(xp, rng):
-    """Two steps that read a cloud of keys, with a softmax between them, equal PyTorch's attention."""
+    """Two steps that read a cloud of keys, with a softmax between them, equal PyTorch's attention.
+
+    The pipeline has the parameter of that cloud, and lists the cloud once for each step that reads it.
+    """
     q, k = rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
     keys = Source(xp.asarray(k))
     pipeline = Pipeline((Affine(Of(keys)), Softmax(3**0.5), Affine(Of(keys, transposed=True))))

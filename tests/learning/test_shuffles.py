@@ -61,9 +61,10 @@ def test_what_has_no_pairs_in_each_head(d, heads):
 def branch(weights, layer, place, permutation):
     """The output of attention in a layer, by PyTorch's functions, with permuted axes at a place of attention.
 
-    place: a key of PLACES, such as "q": only the queries are permuted. At "qk" queries and keys are permuted
-    alike; at "vo" the values, and the attended values get the inverse permutation. permutation: axis i gets
-    the values of axis permutation[i].
+    place: a key of PLACES. At "read", "q", "v" and "concat" one activation is permuted: attention's input,
+    the queries, the values, or the attended values of all heads. At "qk", queries and keys are permuted
+    alike. At "vo", the values are permuted, and the attended values are permuted back. permutation: axis i
+    gets the values of axis permutation[i].
     """
     own = {name: torch.from_numpy(w) for name, w in weights.items()}
     keys = torch.from_numpy(forward(SHAPE, weights, TOKENS).blocks[layer].keys)

@@ -89,9 +89,9 @@ def test_seeds_come_out_first():
 
 @pytest.mark.parametrize("heads", [2, 4, 8])
 def test_after_k_iterations_a_head_knows_those_nearer_than_k(heads):
-    """A change in a head k > 0 places away on the ring changes a head from iteration k + 1 on, not earlier.
+    """A change of one head reaches a head k > 0 places away on the ring in iteration k + 1.
 
-    Then all axes of the head change. Until then no bit of them does.
+    From then on, all axes of that head are changed. Before, no bit of them is.
     """
     shape = block(heads=heads, axes=16)
     parts, x = some(shape), np.random.default_rng(1).standard_normal((1, 16))

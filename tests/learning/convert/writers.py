@@ -63,9 +63,10 @@ def sums(parts, x):
 def agrees(norm, own, close):
     """Assert that the sources recorded for a norm are the shares that modules have in its input x (rows, d).
 
-    own: the entries of `written` that add up to x. close: the tolerance, relative and absolute. A module's
-    share of the mean is ⟨its means, means of x⟩/‖means of x‖², with the mean of each row. Its share of the
-    outlier is that of the coordinate with the largest sum of squares, in the longest row.
+    own: the entries of `written` that add up to x. close: the tolerance, relative and absolute. If m has the
+    mean of each row of x, and n that of each row of a module's output, the module's share of the mean is
+    ⟨n, m⟩/‖m‖². Its share of the outlier is that of one number of x: in the longest row, the coordinate with
+    the largest sum of squares over the rows.
     """
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()

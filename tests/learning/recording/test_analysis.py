@@ -53,8 +53,8 @@ def test_energy_size_and_deviation_are_those_of_the_definition():
 def divisors():
     """The column `sigma` of a report is the median, over vectors, of the number by which a norm divides.
 
-    A LayerNorm divides by σ, an RMSNorm by the root mean square. For a GroupNorm it is the root of the mean
-    of its groups' σ².
+    A LayerNorm divides by σ, an RMSNorm by the root mean square, both without ε here. A GroupNorm divides
+    each group by a number of its own; for it, the root of the mean of the groups' σ² counts.
     """
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
@@ -77,7 +77,7 @@ def the_energy():
 
 
 def the_spread_of_gains():
-    """The column `gain_spread` is 0 exactly if all gains have the same magnitude."""
+    """The column `gain_spread` is 0 if and only if all gains have the same magnitude."""
     for gamma, none in (([2, -2, 2, 2, 2, -2], True), ([2, 2, 2, 1, 1, 1], False)):
         one = norm(kind="group_norm", groups=2, gamma=np.array(gamma, np.float32))
         assert (row(one)["gain_spread"] == 0) == none

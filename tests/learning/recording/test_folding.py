@@ -85,7 +85,7 @@ def test_the_cache_of_a_generation_is_not_read_twice():
 
 
 def test_a_file_from_before_the_verdicts_had_reasons():
-    """Verdicts in a file of the old format are ignored: they have no reasons, and were not always right."""
+    """Verdicts in a file of the old format count as "unknown": they have no reasons, and some were wrong."""
     model = stranger("GPT2", n_embd=32, n_layer=1, n_head=2, **SMALL)
     arrays, meta = from_safetensors(to_file(recorded(model, verdicts=centring)))
     about = json.loads(meta["about"])
