@@ -7,7 +7,8 @@ import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
 /** @import { State } from "./binding.mjs" */
 
-const NO_ANSWER_TEXT = "The server does not answer. Reload the page to try again.";
+const RELOAD_TEXT = "Reload the page to try again.";
+const NO_ANSWER_TEXT = `The server does not answer. ${RELOAD_TEXT}`;
 const NO_ROUTES_TEXT =
   "This server has no scenes: import normscape.Scene where the application is made, " +
   "or call normscape.register(app).";
@@ -55,7 +56,7 @@ async function ask(base, slug, search, signal) {
   );
   const text = await reply?.text().catch(() => "");
   if (!reply || !text) return { refused: NO_ANSWER_TEXT };
-  if (!reply.ok) return { refused: reason(text) };
+  if (!reply.ok) return { refused: reason(text, reply.status) };
   // to an unknown path Dash answers with its own page, which contains no figure
   return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
@@ -69,13 +70,13 @@ function dress(root, base) {
 }
 
 /** The error message for a response of the server that reports failure. @param {string} text the body of the
- * response: JSON if it comes from our routes, otherwise a page of Dash, which means that our routes are
- * missing */
-function reason(text) {
+ * response: JSON if it comes from our routes; otherwise a page of Dash, which means that our routes are
+ * missing, or, with a status of at least 500, that the server has failed @param {number} status */
+function reason(text, status) {
   try {
     return JSON.parse(text).error ?? NO_ANSWER_TEXT;
   } catch {
-    return NO_ROUTES_TEXT;
+    return status < 500 ? NO_ROUTES_TEXT : `The server has an error (status ${status}). ${RELOAD_TEXT}`;
   }
 }
 

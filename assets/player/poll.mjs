@@ -66,10 +66,12 @@ async function ask(url, body, signal) {
       cache: "no-store",
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
     });
-    const after = Number(reply.headers.get("Retry-After")) || 0;
-    if (!reply.ok) return { answer: undefined, after: Math.min(after, MAX_RETRY_MS / 1000) };
+    if (!reply.ok) return { answer: undefined, after: Math.min(retryAfter(reply), MAX_RETRY_MS / 1000) };
     return { answer: reply.status === 204 ? null : await reply.json(), after: 0 };
   } catch {
     return { answer: undefined, after: 0 };
   }
 }
+
+/** The seconds in a response's header Retry-After; 0 if it has none, or a date. @param {Response} reply */
+export const retryAfter = (reply) => Number(reply.headers.get("Retry-After")) || 0;

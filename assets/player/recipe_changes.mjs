@@ -24,7 +24,8 @@ import { ask } from "./source.mjs";
 
 const TICK_MS = 500;
 const SLOW_ANSWER_TICKS = 8; // then a notice says that the figure is loading; a blocked page has no ticks
-const NO_ANSWER_TEXT = "The server does not answer. This page keeps asking";
+const NO_ANSWER_TEXT = "The server does not answer";
+const KEEPS_ASKING_TEXT = "This page keeps asking";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
 export class RecipeChanges {
@@ -99,18 +100,21 @@ export class RecipeChanges {
     return done;
   }
 
-  /** Request the recipe for some choices. If no answer comes, say so, and request it again after a while, or
-   * when the network is back, until `signal` aborts. @param {Record<string, string>} choices
-   * @param {AbortSignal} signal */
+  /** Request the recipe for some choices. If no answer comes, or the server fails, say so (also by the event
+   * `normscape:unanswered`), and request it again after a while, or when the network is back, until `signal`
+   * aborts. @param {Record<string, string>} choices @param {AbortSignal} signal */
   async #ask(choices, signal) {
     const { root } = this.#player;
     for (;;) {
       const answer = await ask(root, choices, this.#state.usual, signal);
       if (answer.recipe || answer.refused || signal.aborted) return answer;
+      const what = answer.failed ? `The server has an error (status ${answer.failed})` : NO_ANSWER_TEXT;
       const still = this.#state.known ? "; what it shows already still works" : "";
-      this.#player.notice(`${NO_ANSWER_TEXT}${still}.`);
+      this.#player.notice(`${what}. ${KEEPS_ASKING_TEXT}${still}.`);
       showLists(root, this.#state.choices);
-      await sleep(pause({ empty: 0, lost: ++this.#lost, after: 0 }), signal);
+      this.#lost++;
+      root.dispatchEvent(new Event("normscape:unanswered"));
+      await sleep(pause({ empty: 0, lost: this.#lost, after: 0 }), signal);
     }
   }
 

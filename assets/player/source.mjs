@@ -6,20 +6,23 @@
  * from the defaults, the value is the recipe or its file's name. Instead of repeating parts of the default
  * recipe, a recipe's file refers to them.
  *
- * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string}} Answer
- *   the recipe for these choices, or an error message (refused) and, if the server says it, the name of the
- *   choice with the wrong value (parameter); no recipe and no message if no answer came
+ * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
+ *   number}} Answer the recipe for these choices, or an error message (refused) and, if the server says it,
+ *   the name of the choice with the wrong value (parameter). Neither a recipe nor a message if no answer
+ *   came, or if the server has failed, with an HTTP status of at least 500 (failed)
  */
 
+import { sleep } from "../browser.mjs";
 import { changes } from "./link.mjs";
+import { pause, retryAfter } from "./poll.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 
 // milliseconds to wait for an answer, with all retries; the page says earlier that it is waiting
 const ANSWER_TIMEOUT_MS = 60_000;
 const BUSY_STATUSES = [429, 503]; // HTTP statuses after which a request is repeated
-// from this HTTP status on, a reply without an error message comes from a proxy that waits for its server, or
-// cannot reach it, and counts as no answer
-const NO_SERVER_STATUS = 502;
+// from this HTTP status on, the server has failed, or a proxy cannot reach it; that says nothing about the
+// choices
+const FAILED_STATUS = 500;
 const NO_RECIPE_TEXT = "the server has no such recipe";
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
@@ -67,17 +70,18 @@ function restored(part, whole) {
 }
 
 /**
- * Request a recipe from a URL. While the server answers that it is busy, the request is repeated, each time
- * after the pause that the answer's `Retry-After` names (by default 1 s), for at most ANSWER_TIMEOUT_MS in
- * all. @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal @returns
- * {Promise<Answer>}
+ * Request a recipe from a URL. While the server answers that it is busy, the request is repeated, after
+ * growing pauses, which are at least as long as the answer's `Retry-After` demands; for at most
+ * ANSWER_TIMEOUT_MS in all.
+ * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
+ * @returns {Promise<Answer>}
  */
 async function get(url, choices, signal) {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
   let reply = await once();
-  while (reply && (BUSY_STATUSES.includes(reply.status) || (!reply.ok && reply.headers.has("Retry-After")))) {
-    await sleep(1000 * (Number(reply.headers.get("Retry-After")) || 1), patience);
+  for (let lost = 1; reply && isBusy(reply); lost++) {
+    await sleep(pause({ empty: 0, lost, after: retryAfter(reply) }), patience);
     reply = await once();
   }
   const body = await reply
@@ -85,14 +89,15 @@ async function get(url, choices, signal) {
     .then(inflated)
     .then(JSON.parse)
     .catch(() => null);
-  const none = reply && reply.status < NO_SERVER_STATUS ? NO_RECIPE_TEXT : undefined;
-  return {
-    choices,
-    recipe: reply?.ok && body ? body : undefined,
-    refused: reply?.ok ? undefined : (body?.error ?? none),
-    parameter: body?.parameter,
-  };
+  if (!reply || (reply.ok && !body)) return { choices };
+  if (reply.ok) return { choices, recipe: body };
+  if (reply.status >= FAILED_STATUS) return { choices, failed: reply.status };
+  return { choices, refused: body?.error ?? NO_RECIPE_TEXT, parameter: body?.parameter };
 }
+
+/** Whether the server answers that the request should be repeated later. @param {Response} reply */
+const isBusy = (reply) =>
+  BUSY_STATUSES.includes(reply.status) || (!reply.ok && reply.headers.has("Retry-After"));
 
 /** Decode a file as UTF-8 text; if its first bytes are those of a gzip file, decompress it first. The file's
  * name does not tell whether it is compressed: some file servers send the static site's compressed recipes
@@ -105,20 +110,3 @@ function inflated(data) {
     packed ? new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip")) : data,
   ).text();
 }
-
-/**
- * Wait for some milliseconds, or until the signal aborts.
- * @param {number} ms @param {AbortSignal} signal of the request @returns {Promise<void>}
- */
-const sleep = (ms, signal) =>
-  new Promise((go) => {
-    const timer = setTimeout(go, ms);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        go();
-      },
-      { once: true },
-    );
-  });

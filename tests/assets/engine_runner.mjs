@@ -4,6 +4,7 @@
  * `answers`.
  */
 
+import "./browser_globals.mjs";
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
@@ -33,6 +34,7 @@ import * as passages from "../../assets/player/passages.mjs";
 import { sortRows } from "../../assets/player/overview.mjs";
 import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
+import { RecipeChanges } from "../../assets/player/recipe_changes.mjs";
 import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { framesOf } from "../../assets/player/frames.mjs";
@@ -291,7 +293,6 @@ const answers = {
   /** For each camera that a panel reports during a flight between two cameras: whether it counts as turned by
    * the reader, and whether the flight goes on. The first camera reported is that of the flight itself. */
   async reported({ flight: [from, to], turned }) {
-    globalThis.matchMedia ??= () => ({ matches: false });
     const { Camera } = await import("../../assets/player/camera.mjs");
     let now = from;
     const panel = { is3d: true, camera: () => now, setCamera: (given) => (now = given) };
@@ -441,17 +442,79 @@ const answers = {
     );
     return { asked, heard, slept };
   },
-  async recipe({ replies, abort, known }) {
+  /** The recipe that a page gets, and the pauses in milliseconds between its requests, which the test makes
+   * shorter by the factor `speed`. */
+  async recipe({ replies, abort, known, speed = 1 }) {
+    const { setTimeout } = globalThis;
     const asked = script(replies);
+    const slept = [];
     const life = new AbortController();
     const root = {
       dataset: { recipe: "/recipe/x" },
       querySelector: () => known && { textContent: JSON.stringify(known) },
     };
     if (abort) setTimeout(() => life.abort(), abort);
+    globalThis.setTimeout = (call, ms) => (slept.push(ms), setTimeout(call, ms / speed));
     const start = performance.now();
     const answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
-    return { answer, asked: asked.length, ms: performance.now() - start };
+    globalThis.setTimeout = setTimeout;
+    return { answer, asked: asked.length, slept, ms: performance.now() - start };
+  },
+  /**
+   * The choices of a player after each command [name, arguments …], the choices that it waits for (wanted),
+   * whether it waits for the state of its link (following), its notice, and the number of its requests until
+   * then. The names are those of the methods of `RecipeChanges`, and three others: "link" follows another
+   * link; "away" lets the server fail with a status, or for 0 not answer; "back" lets it answer again, with
+   * `recipe` for all choices.
+   */
+  async changes({ recipe, usual, acts }) {
+    let status = 200;
+    let words = "";
+    let requests = 0;
+    globalThis.fetch = async () => {
+      requests++;
+      if (!status) throw new TypeError("Failed to fetch");
+      return new Response(status === 200 ? JSON.stringify(recipe) : "<h1>", { status });
+    };
+    const state = new State(usual);
+    const life = new AbortController();
+    const dataset = { recipe: "/recipe/x", query: "" };
+    const player = {
+      root: Object.assign(new EventTarget(), {
+        dataset,
+        querySelector: () => null,
+        querySelectorAll: () => [],
+      }),
+      life: life.signal,
+      apart: true,
+      part: () => ({ textContent: words }),
+      notice: (given) => (words = given),
+      fly() {},
+    };
+    for (const name of ["usual", "recipe", "choices", "params", "progress", "state", "leg", "playing"])
+      Object.defineProperty(player, name, { get: () => state[name === "state" ? "link" : name] });
+    const parts = {
+      take: (answer, kept) => state.take(answer.recipe, answer.choices, kept),
+      build: async () => {},
+    };
+    const changes = new RecipeChanges(player, state, { takes: () => false }, parts, { schedule() {} });
+    await changes.restore();
+    const told = [];
+    for (const [name, ...all] of acts) {
+      if (name === "away") [status] = all;
+      else if (name === "back") {
+        status = 200;
+        globalThis.window.dispatchEvent(new Event("online"));
+      } else if (name === "link") {
+        [dataset.query] = all;
+        changes.restore();
+      } else changes[name](...all);
+      await new Promise((go) => setTimeout(go, 10));
+      const { wanted, following } = changes;
+      told.push({ choices: state.choices, wanted, following, words, requests });
+    }
+    life.abort();
+    return told;
   },
   /**
    * The values that the player's `State` has, and the points that it draws, after each command [name,

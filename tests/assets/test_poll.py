@@ -72,8 +72,15 @@ def test_patience_grows_with_each_lost_answer_and_the_server_may_ask_for_more(no
 def test_a_recipe_of_a_busy_server_is_asked_for_again(node):
     busy = {"status": 503, "text": "", "headers": {"Retry-After": "0.1"}}
     away = {"status": 502, "text": '{"error":"no web server"}', "headers": {"Retry-After": "0.1"}}  # of nginx
-    got = node.ask("recipe", replies=[busy, {**busy, "status": 429}, away, told(1)])
+    got = node.ask("recipe", replies=[busy, {**busy, "status": 429}, away, told(1)], speed=100)
     assert got["answer"]["recipe"] == {"step": 1} and got["asked"] == 4
+
+
+def test_a_busy_server_is_asked_for_a_recipe_more_and_more_seldom_and_not_before_it_allows(node):
+    first, later = ({"status": 503, "text": "", "headers": {"Retry-After": s}} for s in ("20", "1"))
+    slept = node.ask("recipe", replies=[first, *[later] * 8, told(1)], speed=1000)["slept"]
+    assert slept[0] == 20_000 and min(slept) >= 1000
+    assert min(slept[-3:]) > 0.7 * RARELY
 
 
 def packed(text):
@@ -92,16 +99,23 @@ def test_a_recipe_in_a_gzip_file_is_inflated_here_unless_the_server_did(node):
 
 
 @pytest.mark.parametrize(
-    "reply", ["error", {"status": 502, "text": "<h1>"}, {"status": 200, "text": "{"}, BROKEN], ids=str
+    ("reply", "failed"),
+    [
+        ("error", {}),
+        ({"status": 200, "text": "{"}, {}),
+        (BROKEN, {}),
+        ({"status": 500, "text": "<h1>"}, {"failed": 500}),
+        ({"status": 502, "text": '{"error": "a fault"}'}, {"failed": 502}),
+    ],
+    ids=str,
 )
-def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply):
+def test_a_recipe_that_does_not_come_is_neither_one_nor_refused(node, reply, failed):
     got = node.ask("recipe", replies=[reply])
-    assert got["answer"] == {"choices": {"n": "1"}} and got["asked"] == 1
+    assert got["answer"] == {"choices": {"n": "1"}, **failed} and got["asked"] == 1
 
 
-@pytest.mark.parametrize("status", [404, 500])
-def test_a_reply_that_is_no_recipe_refuses_the_choices(node, status):
-    got = node.ask("recipe", replies=[{"status": status, "text": "<h1>"}])
+def test_a_reply_that_is_no_recipe_refuses_the_choices(node):
+    got = node.ask("recipe", replies=[{"status": 404, "text": "<h1>"}])
     assert got["answer"]["refused"] == "the server has no such recipe" and got["asked"] == 1
 
 

@@ -1,0 +1,40 @@
+"""Changes of a player's recipe while the server does not answer, or fails."""
+
+import pytest
+
+from components.language.packing import packed
+from components.training.recipes import state_of
+from tests.assets.engine import Node
+from tests.components.language.test_scene import DEFAULTS, SCENE
+
+RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}
+USUAL = {name: str(value) for name, value in DEFAULTS.items()}
+AWAY, BACK = ["away", 0], ["back"]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Node() as process:
+        yield process
+
+
+def after(node, *acts):
+    """What `changes` in engine_runner.mjs reports after each of some commands."""
+    return node.ask("changes", recipe=RECIPE, usual=USUAL, acts=acts)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(0, "The server does not answer. "), (500, "The server has an error (status 500). ")],
+)
+def test_choices_that_get_no_answer_are_asked_for_again_and_the_reader_is_told(node, status, words):
+    *_, waiting, back = after(node, ["away", status], ["choose", {"d": "2"}], BACK)
+    assert waiting["words"] == f"{words}This page keeps asking; what it shows already still works."
+    assert (waiting["choices"], back["choices"], back["words"]) == (USUAL, USUAL | {"d": "2"}, "")
+
+
+@pytest.mark.parametrize("status", [0, 500])
+def test_a_link_is_not_overwritten_before_the_server_has_answered(node, status):
+    *_, waiting, back = after(node, ["away", status], ["link", "?d=2"], BACK)
+    assert (waiting["choices"], waiting["following"]) == (USUAL, True)
+    assert (back["choices"], back["following"], back["words"]) == (USUAL | {"d": "2"}, False, "")
