@@ -188,14 +188,18 @@ export class RecipeChanges {
     await this.#change(changed, rest);
   }
 
-  /** Give up a stop of the tour for which no answer comes, because the reader has closed the tour. */
+  /** Give up a stop of the tour for which no answer comes, because the reader has closed the tour. Choices
+   * that the reader has made since the stop are not given up. */
   giveUpStop() {
-    if (!this.#lost || !this.#state.arriving) return;
+    const state = this.#state;
+    if (!this.#lost || !state.arriving) return;
+    const own = Object.entries(this.#wanted ?? {}).filter(([name]) => state.touched(name));
     this.#request.abort();
     this.#wanted = null;
     this.#following = false;
-    this.#state.begin();
+    state.begin();
     this.#player.notice("");
+    if (own.length) this.choose(Object.fromEntries(own));
   }
 
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for

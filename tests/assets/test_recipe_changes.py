@@ -10,6 +10,7 @@ from tests.components.language.test_scene import DEFAULTS, SCENE
 RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}
 USUAL = {name: str(value) for name, value in DEFAULTS.items()}
 AWAY, BACK = ["away", 0], ["back"]
+STOP = ["visit", {"n": "7"}, False]
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,19 @@ def node():
 def after(node, *acts):
     """What `changes` in engine_runner.mjs reports after each of some commands."""
     return node.ask("changes", recipe=RECIPE, usual=USUAL, acts=acts)
+
+
+def test_a_stop_without_an_answer_is_given_up_but_not_what_the_reader_has_chosen_since(node):
+    *_, waiting, given_up, back = after(node, AWAY, STOP, ["choose", {"d": "2"}], ["giveUpStop"], BACK)
+    assert waiting["wanted"] == USUAL | {"n": "7", "d": "2"}
+    assert given_up["wanted"] == USUAL | {"d": "2"}
+    assert (back["choices"], back["wanted"], back["words"]) == (USUAL | {"d": "2"}, None, "")
+
+
+def test_a_stop_that_is_given_up_is_asked_for_no_more(node):
+    *_, given_up, back = after(node, AWAY, STOP, ["giveUpStop"], BACK)
+    assert (given_up["wanted"], given_up["words"]) == (None, "")
+    assert back == given_up and back["choices"] == USUAL
 
 
 @pytest.mark.parametrize(
