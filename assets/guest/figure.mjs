@@ -46,8 +46,11 @@ export class Figure {
     // together with the next properties
     /** @type {State} */ this.pending = {};
     /** @type {Player | null} */ this.player = null;
+    // Identifies the change of choices that is not done yet; null if there is none
+    /** @type {symbol | null} */ this.choosing = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
-    /** @type {Promise<void>} */ this.queue = Promise.resolve();
+    /** @type {Promise<unknown>} */ this.queue = Promise.resolve();
+    this.goOn = () => {}; // lets the next change in the queue begin
     this.closed = new AbortController();
     this.#dress();
   }
@@ -65,7 +68,7 @@ export class Figure {
     const asked = this.binding.asked(props);
     this.props = props;
     this.#color();
-    if (other) this.player?.close(); // a change to which no answer comes no longer holds the queue up
+    if (other) this.player?.close(); // a change that waits for an answer no longer holds the queue up
     if (another) this.#next(() => this.#open(asked));
     else if (other) this.#next(() => this.#reopen(asked));
     else this.#next(() => this.#apply(asked));
@@ -78,12 +81,17 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a change, which begins when all earlier changes are done. If it fails, an error message is shown
-   * in place of the figure. @param {() => Promise<void>} change */
+  /** Queue a change, which begins when all earlier changes are done, except for choices to which no answer
+   * comes. If it fails, an error message is shown in place of the figure. @param {() => Promise<void>} change
+   */
   #next(change) {
-    this.queue = this.queue
-      .then(() => (this.closed.signal.aborted ? undefined : change()))
-      .catch(() => this.#refuse("The figure could not be drawn. Reload the page to try again."));
+    this.queue = this.queue.then(() => {
+      if (this.closed.signal.aborted) return;
+      const done = change().catch(() =>
+        this.#refuse("The figure could not be drawn. Reload the page to try again."),
+      );
+      return Promise.race([done, new Promise((go) => (this.goOn = () => go(undefined)))]);
+    });
   }
 
   /** Open a new figure for the present slug and controls, in place of the old one; an error message if this
@@ -93,6 +101,7 @@ export class Figure {
     const { signal } = this.closed;
     this.player?.close();
     this.player = null;
+    this.choosing = null;
     this.binding.fresh = true;
     this.pending = asked;
     const problem = wrongProperty(this.props);
@@ -114,6 +123,9 @@ export class Figure {
     player.whenShown(() => this.pace.ask());
     for (const news of ["normscape:ready", "normscape:state"])
       root.addEventListener(news, () => this.pace.ask());
+    root.addEventListener("normscape:unanswered", () => {
+      if (this.choosing) this.goOn();
+    });
     await player.start();
     if (player.closed) return; // replaced meanwhile: what it was to adopt stays pending
     const wrong = player.recipe && unknownParameter(asked.params, Object.keys(player.params));
@@ -131,24 +143,37 @@ export class Figure {
   }
 
   /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
-   * figure, and the properties stay `pending`, unless code has taken them back. @param {State} news */
+   * figure, and the properties stay `pending`, unless code has taken them back. Properties that code sets
+   * together with choices are applied with them; while no answer to these comes, the player keeps asking, and
+   * later properties are applied at once. @param {State} news */
   async #apply(news) {
     const { player } = this;
+    const before = toAdopt(this.pending, {}, this.props);
     const asked = toAdopt(this.pending, news, this.props);
+    this.pending = asked;
     const problem = wrongProperty(this.props);
-    if (problem) {
-      this.pending = asked;
-      return this.#refuse(problem);
-    }
+    if (problem) return this.#refuse(problem);
     // nothing to adopt, but code may have received an echo, an older value than the figure's
     if (!Object.keys(asked).length && !this.binding.refused) return this.pace.ask();
     if (!player?.recipe) return this.#open(asked);
-    this.pending = asked;
+    if (this.choosing && asked.choices && !news.choices) {
+      // the recipe that is to come may have what the present one lacks
+      if (!this.#set(player, news)) this.#adopted(before);
+      return;
+    }
     if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
-    const { choices, ...rest } = asked;
-    const { state, wrong } = read(query(rest), player.recipe);
-    const misfit = unknownParameter(asked.params, Object.keys(player.params)) || wrong[0];
+    const { choices, ...rest } = this.pending; // code may have set more meanwhile
+    const misfit = wrongProperty(this.props) || this.#set(player, rest);
     if (misfit) return this.#refuse(misfit);
+    this.#adopted();
+  }
+
+  /** Set properties other than choices, if the player's recipe allows them all; otherwise return an error
+   * message. @param {Player} player @param {State} asked @returns {string | undefined} */
+  #set(player, asked) {
+    const { state, wrong } = read(query(asked), player.recipe);
+    const misfit = unknownParameter(asked.params, Object.keys(player.params)) || wrong[0];
+    if (misfit) return misfit;
     for (const name of Object.keys(asked.params ?? {})) player.set(name, state.params[name]);
     if (asked.follow !== undefined) player.follow(state.follow);
     if (asked.progress !== undefined) {
@@ -156,21 +181,26 @@ export class Figure {
       player.seek(state.progress);
     }
     if (asked.camera !== undefined) player.fly(state.camera);
-    this.pending = {};
-    this.#allow();
   }
 
   /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
    * message in place of the figure. Returns whether the figure has adopted the choices, or the reader has
-   * replaced them meanwhile. @param {Player} player @param {Record<string, string>} choices */
+   * replaced them meanwhile; false if code has replaced them.
+   * @param {Player} player @param {Record<string, string>} choices */
   async #choose(player, choices) {
+    const own = (this.choosing = Symbol("choices"));
     const refusal = async () =>
       (await ask(player.root, { ...player.choices, ...choices }, player.usual, player.life)).refused;
-    let refused = await refusal();
-    // if no answer came, the player goes on asking, and the server may refuse the choices later
-    if (!refused && !(await player.choose(choices))) refused = await refusal();
-    if (refused && !player.closed) this.#refuse(refused);
-    return !refused && !player.closed;
+    try {
+      let refused = await refusal();
+      // if no answer came, the player goes on asking, and the server may refuse the choices later
+      if (!refused && this.choosing === own && !(await player.choose(choices))) refused = await refusal();
+      if (this.choosing !== own || player.closed) return false;
+      if (refused) this.#refuse(refused);
+      return !refused;
+    } finally {
+      if (this.choosing === own) this.choosing = null;
+    }
   }
 
   /** Show an error message in place of the figure. @param {string} words */
@@ -187,8 +217,10 @@ export class Figure {
     );
   }
 
-  /** Remove the error message, if there is one, and show the figure again. */
-  #allow() {
+  /** Note that the figure has adopted all properties except for `pending`. Remove the error message, if there
+   * is one, and show the figure again. @param {State} [pending] */
+  #adopted(pending = {}) {
+    this.pending = pending;
     this.binding.refused = false;
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;

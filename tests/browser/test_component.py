@@ -22,6 +22,7 @@ THEIRS = """* { letter-spacing: 3px; font-family: serif } html { font-size: 10px
 .figure, .stage, .view { display: none } input { width: 1px; height: 1px } div { text-align: right }
 :root { --accent: red; --paper: red; --input: red }"""
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:"
+ONLINE = "void dispatchEvent(new Event('online'))"  # then what waits for the network goes on at once
 TURNS = {
     "set": (Output("one", "params", allow_duplicate=True), {"t": 2}),
     "wrong": (Output("one", "params", allow_duplicate=True), {"t": 99}),
@@ -42,6 +43,8 @@ TURNS = {
         [Output("one", name, allow_duplicate=True) for name in ("choices", "params")],
         [{"n": "24"}, {"eps": 0.5}],
     ),
+    "more": (Output("one", "choices", allow_duplicate=True), {"n": "600"}),
+    "seek": (Output("one", "progress", allow_duplicate=True), 1),
     "other": (Output("one", "slug"), "temperature"),
     "take": (Output("room", "children", allow_duplicate=True), []),
     "put": (Output("room", "children", allow_duplicate=True), [Scene("stretch", id="one", progress=0)]),
@@ -189,22 +192,70 @@ def test_a_scene_in_a_strange_page_is_set_and_heard_and_goes_and_comes(new_page)
 
 
 @pytest.mark.allow_errors("ERR_FAILED|Failed to load resource")
-def test_a_request_without_an_answer_is_carried_out_later_as_a_whole(new_page):
+def test_a_request_without_an_answer_is_carried_out_later_as_a_whole_and_holds_up_no_later_one(new_page):
     heard = []
     with served(strange(heard)) as base:
         page = new_page(known=base)
-        page.goto(f"{base}/lab/")
-        one = page.locator("#one")
-        one.locator("#parameter-t").wait_for(timeout=TIMEOUT_MS)
-        until(lambda: heard and heard[-1]["params"] is not None)
-        page.route("**/recipe/**", lambda route: route.abort())
-        page.click("#many")
-        one.locator(".notice", has_text="This page keeps asking").wait_for(timeout=TIMEOUT_MS)
+        one = unanswered(page, base, heard)
+        page.click("#seek")
+        until(lambda: one.locator("input.progress").input_value() == "1")
+        assert chosen(one) == ("120", "0"), "these wait for the server"
         page.unroute("**/recipe/**")
-        until(lambda: one.locator("#choice-n").input_value() == "24")
-        until(lambda: one.locator("[aria-label='ε, value']").input_value() == "0.5")
+        page.evaluate(ONLINE)
+        until(lambda: chosen(one) == ("24", "0.5"))
         one.locator("#parameter-t").press("Home")
         until(lambda: heard[-1]["params"] == {"t": -5, "eps": 0.5})
+        assert heard[-1]["progress"] == 1
+
+
+@pytest.mark.allow_errors("ERR_FAILED|Failed to load resource")
+def test_a_request_without_an_answer_is_replaced_by_other_choices_but_not_aborted_by_a_slider(new_page):
+    heard, held = [], []
+    with served(strange(heard)) as base:
+        page = new_page(known=base)
+        one = unanswered(page, base, heard)
+        page.unroute("**/recipe/**")
+        page.route("**/recipe/**", lambda route: held.append(route))
+        page.evaluate(ONLINE)
+        until(lambda: page.wait_for_timeout(10) or held)
+        page.click("#seek")
+        until(lambda: one.locator("input.progress").input_value() == "1")
+        assert len(held) == 1
+        page.click("#more")
+        until(lambda: page.wait_for_timeout(10) or len(held) == 2)
+        page.unroute("**/recipe/**")
+        until(lambda: chosen(one) == ("600", "0.5"))
+
+
+def unanswered(page, base, heard):
+    """Press the button "many" of an application (see `strange`), whose server does not answer.
+
+    Returns the figure; `heard` is as in `strange`.
+    """
+    page.goto(f"{base}/lab/")
+    one = page.locator("#one")
+    one.locator("#parameter-t").wait_for(timeout=TIMEOUT_MS)
+    until(lambda: heard and heard[-1]["params"] is not None)
+    page.route("**/recipe/**", lambda route: route.abort())
+    page.click("#many")
+    one.locator(".notice", has_text="This page keeps asking").wait_for(timeout=TIMEOUT_MS)
+    return one
+
+
+def chosen(scene):
+    """The number of points, and ε, that the controls of the scene `stretch` show."""
+    controls = ("#choice-n", "[aria-label='ε, value']")
+    return tuple(scene.locator(each).input_value() for each in controls)
+
+
+@pytest.mark.allow_errors("status of 500")
+def test_a_failure_of_the_server_is_not_taken_for_missing_routes(new_page):
+    with served(strange([])) as base:
+        page = new_page(known=base)
+        page.route("**/_normscape/figure/**", lambda route: route.fulfill(status=500, body="<h1>500</h1>"))
+        page.goto(f"{base}/lab/")
+        words = "Scene stretch: The server has an error (status 500). Reload the page to try again."
+        page.locator("#one .refused", has_text=words).wait_for(timeout=TIMEOUT_MS)
 
 
 def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
