@@ -32,11 +32,12 @@ def test_hull_and_programmes_agree(n, d):
 def test_on_a_coarse_lattice(seed, d, n, flat):
     """`unbeaten` agrees with linear programmes for keys whose coordinates are small whole numbers.
 
-    Many of these keys coincide, or lie inside an edge. flat: replace the last coordinate by the sum of all.
+    Many of these keys coincide, or lie inside an edge. flat: the last coordinate is the sum of the others, so
+    that the keys lie in a hyperplane.
     """
     keys = np.random.default_rng(seed).integers(-1, 2, (n, d)).astype(float)
     if flat:
-        keys[:, -1] = keys.sum(axis=-1)
+        keys[:, -1] = keys[:, :-1].sum(axis=-1)
     np.testing.assert_array_equal(selectable_keys.unbeaten(keys), by_programmes(keys))
 
 
