@@ -14,8 +14,8 @@ def along(values: Array) -> tuple[float, Array]:
     """The signed distance of the plane {x : b + ⟨w, x⟩ = 0} from the origin, and its unit normal (3,).
 
     values (1 + d,): b + ⟨w, x⟩ at the origin and at the ends of the unit vectors, d = 2 or 3. The distance is
-    positive if the plane lies in the direction of the normal. If w = 0, there is no plane, and the distance
-    is ∞.
+    positive if the plane lies in the direction of the normal. If w = 0, there is no plane: the
+    distance is ∞, and the normal (0, 0, 1).
     """
     b, w = values[0], np.zeros(3)
     w[: len(values) - 1] = values[1:] - b

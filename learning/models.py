@@ -37,9 +37,9 @@ class Model(Protocol):
     def logits(self, parts: Sequence[Array], points: Array) -> Array:
         """The logits (…, M, outputs) of M predictions for N points (N, inputs).
 
-        A `Network` makes one prediction for each point, so M = N. The points of an `AttentionClassifier` are
-        sequences. It makes a prediction for each of its classes in each sequence, so M = inputs·N, also for
-        classes that do not occur in the sequence; `answers` gives those the weight 0.
+        A `Network` makes one prediction for each point, so M = N. A point of an `AttentionClassifier` is a
+        sequence: the counts of its C = `inputs` classes of tokens. The model predicts for each class in each
+        sequence, so M = C·N. `answers` gives the weight 0 to classes that do not occur in a sequence.
         """
 
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:

@@ -59,11 +59,11 @@ SHUFFLES = {"one": one, "each": each, "across": across}
 def axes_of_each_head(d: int, heads: int, rng: np.random.Generator) -> list[Int[np.ndarray, "k"]]:
     """For each of the heads, a random choice of k of its axes, where k is d/heads².
 
-    In total these are d/heads axes, as many as one head has. Raises ValueError unless k is whole and even,
-    and for a single head.
+    In total these are d/heads axes, as many as one head has. Raises ValueError if k is not an even whole
+    number, or if there is a single head.
     """
     m = d // heads
-    if heads < 2 or m % (2 * heads):
+    if heads < 2 or d % (2 * heads**2):
         raise ValueError(f"{heads} heads of {m} axes give no pairs of axes from each: take 4 heads of 8")
     return [h * m + rng.permutation(m)[: m // heads] for h in range(heads)]
 

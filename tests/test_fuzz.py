@@ -188,7 +188,10 @@ KINDS = st.sampled_from(
 @BRIEF
 @given(data=st.data())
 def test_no_body_is_too_much(rule, data):
-    """Any body of a POST gets an answer: random bytes, the beginning of an archive, or JSON of any kind."""
+    """Any body of a POST is answered soon, without a server error (see `answer`).
+
+    The bodies are random bytes, also with the beginning of an archive, and JSON of any kind.
+    """
     raw = st.binary(max_size=200)
     body = data.draw(
         raw | raw.map(b"PK\x03\x04".__add__) | JSON.map(lambda value: json.dumps(value).encode())

@@ -213,9 +213,9 @@ def test_what_layers_show_is_finite(scene):
 
 @EVERY
 def test_the_first_frame_is_whole(scene):
-    """For each value of a choice, each visible point of a 3D view is at least 5 pixels inside its panel.
+    """For the choices of `reachable`, each visible point of a 3D view is at least 5 pixels inside its panel.
 
-    Supporting planes are exempt, because they are infinite and must be cut off.
+    Supporting planes are exempt, because they may reach beyond it.
     """
     size, edge = 600, 5  # pixels
     for query in ({}, *reachable(scene)):

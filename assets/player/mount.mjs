@@ -32,8 +32,8 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
  * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners functions that `open` or a panel
  * calls. picked: when the reader clicks on a point; turned: when the reader turns a panel's camera; living:
- * when the first panel is drawn, so that frames can follow; panels: with the new panels, which it stores; it
- * returns the array in which it stores them
+ * when the first panel is drawn, so that frames can follow; panels: when the panels are made; this function
+ * stores them in an array, which it returns
  */
 
 /** The colour of a role in the theme of an element, as a CSS value. @param {Element} element

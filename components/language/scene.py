@@ -185,9 +185,9 @@ class Several(BaseChoice):
 
 @dataclass(frozen=True)
 class Result(BaseChoice):
-    """A choice whose value names a result that was computed from other choices, such as a trained network.
+    """A choice whose value names a trained network or an uploaded recording, by its key or its weights.
 
-    Its value is "" if there is no result. It has no control. of: the names of those other choices; when the
+    Its value is "" if there is none. It has no control. of: the names of those other choices; when the
     reader changes one of them, the browser drops the result.
     """
 

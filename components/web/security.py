@@ -56,7 +56,7 @@ def secure(server: Flask, setting: Settings) -> None:
 
 
 def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
-    """Add security headers to a response, and return it.
+    """Add security headers to a response, and `Cache-Control` if it has none, and return it.
 
     If a shared cache may keep the response, the header X-Accel-Expires is added too: it tells nginx for how
     many seconds to keep it. Headers that apply to a whole page are added to documents only.

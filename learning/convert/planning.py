@@ -296,7 +296,11 @@ def _other_reader(call: Call) -> str:
 
 
 def _uses(leaf: Value) -> set[Call]:
-    """The calls that use the parameter `leaf`, directly or after it was reshaped."""
+    """The calls that use the parameter `leaf`, directly or through calls that only rearrange its numbers.
+
+    Those are the RESHAPING_OPS, such as a view, a slice or a copy. They are not in the result, except for
+    `embedding`.
+    """
     found, todo = set(), [leaf]
     while todo:
         for user in todo.pop().users:

@@ -117,7 +117,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
     lead: the shape of an array of vectors without its last axis, the coordinates: (batch, n, …), or
     (batch, …, n), or one axis for the positions of all sequences. given: a mask, tokens or positions
     (batch, n), or None. If neither axis 1 nor the last axis of `lead` has the length n, axis 1 is taken if it
-    is shorter, as with a key–value cache: the vectors then have the last of the n positions.
+    is shorter, as with a key–value cache: the vectors are then those of the last of the n positions.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:

@@ -122,8 +122,8 @@ def called(name: str) -> str:
 def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = None) -> tuple[Any, Any]:
     """Load the tokenizer and the model called `name`, after checking that the model fits into memory.
 
-    `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head:
-    the one that its configuration names, or else one that predicts tokens. `strict` loads a folder that
+    `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head
+    if there is one for it (see `_head`). `strict` loads a folder that
     `convert --strict` wrote (`learning.convert.load`). Raises NoModel if the model cannot be loaded, does not
     fit into the free memory, or reads something else than text.
     """

@@ -49,8 +49,8 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 def test_no_frame_does_more_than_its_share(node, choices):
     """The work that is done in one frame has an upper bound, and yet all work is done in the end.
 
-    The bound is BUDGET parts (a part is a Runge–Kutta step), and two more parts for each cloud. One of these
-    two may begin although the budget is used up; the other stands for the measures of the cloud's tokens.
+    The bound is the work of BUDGET Runge–Kutta steps, and of two more for each cloud: one step that begins
+    just before the budget is used up, and the measures of the cloud's tokens, which cost at most as much.
     """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]

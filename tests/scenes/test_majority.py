@@ -235,7 +235,8 @@ def which_length():
 def no_gradient_along_one():
     """With LayerNorm, the loss has no gradient along changes c𝟏ᵀ of W_K, for any vector c.
 
-    Such a change only moves queries along 𝟏, and keys are orthogonal to 𝟏. With RMSNorm, keys are not
+    In this scene the query is W_Kᵀ W_Q n and the key is the normalised vector. So such a change only moves
+    queries along 𝟏, and keys are orthogonal to 𝟏. With RMSNorm, keys are not
     orthogonal to 𝟏, and the loss has such a gradient.
     """
     data = majority(32, seed=3, batch=8)

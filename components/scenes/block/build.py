@@ -231,7 +231,7 @@ class BlockClouds:
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """Cloud of a block's residual stream. Its points move only at the two stages that add something to it."""
+    """Cloud of a block's residual stream, labelled with `names`. It moves only at the two stages of a sum."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))

@@ -203,7 +203,11 @@ def angle_between(more: int) -> tuple[Step, ...]:
 
 
 def numbers(state: int) -> tuple[Step, ...]:
-    """Steps from the state to what is drawn: w, its length, the number of steps, log₁₀ of its last turn."""
+    """Steps from a state of the training to the numbers that are drawn.
+
+    These are w (2 numbers), its length, the number of training steps, and log₁₀ of the angle in degrees by
+    which the last step turned w. state: the number of coordinates of a state.
+    """
     at = np.eye(state)
     size = Pipeline((Affine(at[:2]), Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
     turn = Pipeline((Affine(at[[2]]), Pointwise("abs"), Pointwise("log10")))

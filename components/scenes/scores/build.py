@@ -127,9 +127,9 @@ def law(
 
 
 def following(name: str, at: np.ndarray, values: np.ndarray) -> Affine:
-    """An affine map of the number 1 to m numbers that follow the parameter `name`.
+    """An affine map 1 ↦ y, where the m numbers y follow the parameter `name`.
 
-    If the parameter is `at[t]`, they are `values[t]` (m,); between these values of the parameter they are
+    If the parameter is `at[t]`, y is `values[t]` (m,); between these values of the parameter it is
     interpolated linearly.
     """
     return Affine(Entries(np.zeros((values.shape[1], 1)), tracks={name: Track(at, values[..., None])}))

@@ -45,8 +45,8 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 def random_vectors(n: int, d: int, *, seed: int) -> Array:
     """n random vectors with d components, as points (n, 3 + m), where m is n or d − 2, whichever is smaller.
 
-    A point has the vector's components along 𝟏 and w, its rest in m coordinates, and the number g. For d < 3
-    there is no rest.
+    A point has the vector's components along 𝟏 and w (see the module's docstring), its rest in m coordinates,
+    and a random number g, which the slider ρ mixes into all coordinates. For d < 3 there is no rest.
     """
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
