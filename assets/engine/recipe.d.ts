@@ -235,7 +235,7 @@ export interface PointsMark extends MarkFields {
   draws: "points";
 }
 
-/** A line through the points of the cloud. order: their indices in the line's order; None for all in turn. */
+/** A line through points of a cloud. */
 export interface LineMark extends MarkFields {
   size: number;
   dash: string;
@@ -288,7 +288,7 @@ export interface SemiAxesMark extends MarkFields {
   pattern: number[];
 }
 
-/** The edge of a `Disc`: the circle in which a plane cuts the surface of a ball around the origin. */
+/** The edge of a `Disc`: the circle in which a plane cuts the sphere of radius `radius` around the origin. */
 export interface RimMark extends MarkFields {
   size: number;
   dash: string;
@@ -339,7 +339,7 @@ export interface HullFacesMark extends MarkFields {
   hand: null;
 }
 
-/** The disc in which a plane cuts a ball around the origin; its fields are explained at `PlaneInBall`. */
+/** The disc in which a plane cuts the ball of radius `radius` around the origin. */
 export interface DiscMark extends MarkFields {
   radius: number;
   corners: number;
@@ -605,7 +605,7 @@ export interface FateReadout extends ReadoutFields {
   kind: "fate";
 }
 
-/** The mean number of coordinates that are exactly 0, over the points of a cloud, such as "3.2 of 8". */
+/** How many coordinates of a point are exactly 0, on average over a cloud's points, such as "3.2 of 8". */
 export interface ZerosReadout extends ReadoutFields {
   cloud: string;
   stage: number;
