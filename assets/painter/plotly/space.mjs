@@ -368,8 +368,8 @@ export class SpacePanel extends Panel {
     this.Plotly.relayout(this.gd, { "scene.camera": plotlyCamera(camera) }).finally(() => this.#turning--);
   }
 
-  /** Left, top, width and height of the figure without a margin of two pixels. @override @returns {[number, number, number,
-   * number]} */
+  /** Left, top, width and height of the figure without a margin of two pixels. @override
+   * @returns {[number, number, number, number]} */
   get drawingBox() {
     return [2, 2, this.gd.clientWidth - 4, this.gd.clientHeight - 4];
   }
