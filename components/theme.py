@@ -24,7 +24,7 @@ DRAWN = {
     "axis": ("#727987", "#828996", "axes, grid lines and their labels"),
     "input": ("#1b70e6", "#86b9ff", "input points"),
     "trail": ("#8a93a5", "#677081", "former places of points, and background objects"),
-    "followed": ("#d61c1e", "#ff6155", "the followed point; nothing else is red"),
+    "followed": ("#d61c1e", "#ff6155", "the followed point; no other role is red"),
     "mean-direction": ("#c66f0c", "#f0a463", "the line along 𝟏, on which the mean lies"),
     "hyperplane": ("#006f70", "#40d4d2", "the hyperplane of mean 0"),
     "sphere": ("#6c43b6", "#a68ff4", "spheres and circles, and operations that divide by the length"),

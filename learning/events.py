@@ -27,14 +27,14 @@ class Event:
 def plateaus(steps: Array, loss: Array) -> list[Event]:
     """The plateaus of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
-    A plateau is a stretch that lasts at least LEAST_PLATEAU of the training, in which log10 loss
+    For each step, consider the longest stretch from this step on in which log10 loss stays within a band of
+    width PLATEAU_BAND, and more than PLATEAU_BAND above its final value. It is a plateau if
 
-    - stays within a band of width PLATEAU_BAND,
-    - falls on average at most PLATEAU_SLOPE times as fast as a line that falls from the largest value to the
-      smallest in the whole training, and
-    - is always more than PLATEAU_BAND above the final value.
+    - it lasts at least LEAST_PLATEAU of the training, and
+    - log10 loss falls in it, on average, at most PLATEAU_SLOPE times as fast as a line that falls from the
+      largest value to the smallest in the whole training.
 
-    If stretches overlap, the longest is kept. Values from the first one that is not finite are ignored.
+    If plateaus overlap, the longest is kept. Values from the first one that is not finite are ignored.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:

@@ -130,7 +130,7 @@ export class State {
     return this.#touched.has(name);
   }
 
-  /** Note whether the reader has set a value. @param {string} name @param {boolean} [isSet] */
+  /** Set what `touched` says of a value. @param {string} name @param {boolean} [isSet] */
   touch(name, isSet = true) {
     if (isSet) this.#touched.add(name);
     else this.#touched.delete(name);

@@ -459,10 +459,7 @@ def other_lengths():
 
 
 def against_the_planes():
-    """Points that share their image with some other points, but not with an arc, are mapped to axes.
-
-    All points of two arcs are mapped to 0.
-    """
+    """Points of the fate "shared" are mapped to axes, and those of the fate "collapsed" (two arcs) to 0."""
     _, at = at_stop("Against the planes")
     h = at.now("points")
     shared, gone = (indices(Gated(fate, 0, CIRCLE), "points", at) for fate in ("shared", "collapsed"))

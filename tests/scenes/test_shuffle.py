@@ -171,9 +171,9 @@ def within_one():
 
 
 def dots_and_ticks():
-    """In the first layer, each place and kind of shuffle has 100 dots, and ticks for five models.
+    """In the first layer, each place and kind of shuffle has ticks for five models, trained and untrained.
 
-    This is so for trained and for untrained models.
+    `how_it_was_done` checks the 100 dots of the first trained model, for one kind.
     """
     recipe = recipe_of(SCENE)
     how_it_was_done()

@@ -223,7 +223,7 @@ def the_price():
 
 
 def the_smallest_deviation():
-    """A small standard deviation, not a small length, leaves a key far inside LayerNorm's sphere."""
+    """Of two keys, that with the smaller standard deviation, not the shorter, ends farther inside the sphere."""
     x = np.array([[5.0, 5.01, 4.99], [0.3, -0.1, 0.2]])
     short, inside = np.linalg.norm(x, axis=1), np.linalg.norm(layer_norm(x, eps=1e-5), axis=1)
     assert short.argmin() == 1 and inside.argmin() == x.std(1).argmin() == 0
