@@ -48,10 +48,25 @@ export function toAdopt(pending, news, props) {
   return Object.fromEntries(all.filter(([key]) => isSet(props[/** @type {Name} */ (key)])));
 }
 
+/** The properties in `pending` without those that have been adopted. A property, or an entry of a dict, stays
+ * if it has another value by now. @param {State} pending @param {Record<string, any>} adopted
+ * @returns {State} */
+export function without(pending, adopted) {
+  const rest = Object.entries(pending).map(([key, value]) => {
+    const done = adopted[key];
+    if (!isDict(value) || !isDict(done)) return [key, same(value, done) ? undefined : value];
+    const entries = Object.entries(value).filter(
+      ([entry, x]) => String(x) !== String(/** @type {Record<string, any>} */ (done)[entry]),
+    );
+    return [key, entries.length ? Object.fromEntries(entries) : undefined];
+  });
+  return Object.fromEntries(rest.filter(([, value]) => isSet(value)));
+}
+
 /** Merge two sets of properties: values of `upper` replace those of `lower`. If both values are dicts, their
  * entries are merged in the same way. @param {Record<string, any>} lower @param {Record<string, any>} upper
  * @returns {State} */
-export function merged(lower, upper) {
+function merged(lower, upper) {
   const both = Object.entries(upper).map(([key, value]) => [
     key,
     isDict(value) && isDict(lower[key]) ? { ...lower[key], ...value } : value,
@@ -83,14 +98,15 @@ export class Binding {
 
   /** Receive all properties from code. Returns the properties that have changed, which the figure must now
    * adopt; of dicts, only the entries that have changed. @param {State} props all properties as code has set
-   * them @param {number} now milliseconds @returns {State} */
-  asked(props, now = performance.now()) {
+   * them @param {State} [pending] the properties that the figure has not adopted yet: if code takes back one
+   * of them, and sets it again, it has changed @param {number} now milliseconds @returns {State} */
+  asked(props, pending = {}, now = performance.now()) {
     const asked = /** @type {Record<string, any>} */ ({});
     for (const name of NAMES) {
       const value = props[name];
       const before = this.known[name];
       if (!isSet(value)) {
-        if (this.refused) delete this.known[name];
+        if (this.refused || name in pending) delete this.known[name];
       } else if (!same(value, before)) {
         Object.assign(this.known, { [name]: value });
         if (this.fresh || this.refused) asked[name] = value;

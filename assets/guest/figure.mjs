@@ -11,7 +11,7 @@ import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
-import { Binding, merged, paced, query, same, toAdopt } from "./binding.mjs";
+import { Binding, paced, query, same, toAdopt, without } from "./binding.mjs";
 import { PROPERTIES, unknownParameter, wrongProperty } from "./properties.mjs";
 /** @import { Plotly } from "../globals.mjs" */
 /** @import { State } from "./binding.mjs" */
@@ -30,6 +30,7 @@ import { PROPERTIES, unknownParameter, wrongProperty } from "./properties.mjs";
  */
 
 const REPORT_INTERVAL_MS = 100; // milliseconds between two reports of changes
+const HOLD_MS = 2000; // milliseconds that later properties wait for choices whose recipe does not come
 
 export class Figure {
   /** Set up an empty figure in the element `host`; `show` gives it a scene. @param {HTMLElement} host @param
@@ -42,15 +43,17 @@ export class Figure {
     this.page = h("div", { className: "page embed" });
     this.binding = new Binding();
     /** @type {Props} */ this.props = {};
-    // Properties that the figure has not adopted yet. If one was refused, all of them are tried again
-    // together with the next properties
+    // The properties that the figure has not adopted yet, with the values that code has set last
     /** @type {State} */ this.pending = {};
+    // Null from the moment when code sets another scene until its figure is made. Closed from the moment when
+    // code sets other controls until the figure with these is made. Has no recipe until its first is loaded
     /** @type {Player | null} */ this.player = null;
-    // Identifies the change of choices that is not done yet; null if there is none
-    /** @type {symbol | null} */ this.choosing = null;
+    this.opening = new AbortController(); // aborts when the figure that is being opened is replaced
+    // The pending choices whose recipe is being loaded into the open figure; null if none is
+    /** @type {State["choices"] | null} */ this.choosing = null;
     this.pace = paced(() => this.#report(), REPORT_INTERVAL_MS);
     /** @type {Promise<unknown>} */ this.queue = Promise.resolve();
-    this.goOn = () => {}; // lets the next change in the queue begin
+    this.goOn = () => {}; // lets the next turn in the queue begin
     this.closed = new AbortController();
     this.#dress();
   }
@@ -64,14 +67,19 @@ export class Figure {
     if (same(props, this.props)) return;
     const another = props.slug !== this.props.slug;
     const other = another || !same(props.controls, this.props.controls);
+    const rechosen = !same(props.choices, this.props.choices);
     this.binding.fresh ||= another;
-    const asked = this.binding.asked(props);
+    const news = this.binding.asked(props, this.pending);
     this.props = props;
+    this.pending = toAdopt(another ? {} : this.pending, news, props);
     this.#color();
-    if (other) this.player?.close(); // a change that waits for an answer no longer holds the queue up
-    if (another) this.#next(() => this.#open(asked));
-    else if (other) this.#next(() => this.#reopen(asked));
-    else this.#next(() => this.#apply(asked));
+    // what is replaced holds up the queue no longer
+    if (other || (rechosen && !this.player?.recipe)) {
+      this.opening.abort();
+      this.player?.close();
+    }
+    if (another) this.player = null;
+    this.#next(() => this.#adopt(news));
   }
 
   /** Close the figure. It then adopts no more properties, and reports no more changes. */
@@ -81,91 +89,77 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a change, which begins when all earlier changes are done, except for choices to which no answer
-   * comes. If it fails, an error message is shown in place of the figure. @param {() => Promise<void>} change
-   */
-  #next(change) {
+  /** Queue a turn, which begins when all earlier turns are done, except for one that `goOn` has ended early.
+   * If it fails, an error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
+  #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;
-      const done = change().catch(() =>
+      const done = turn().catch(() =>
         this.#refuse("The figure could not be drawn. Reload the page to try again."),
       );
       return Promise.race([done, new Promise((go) => (this.goOn = () => go(undefined)))]);
     });
   }
 
+  /** Adopt all pending properties, in a new figure if there is none with the present slug and controls. If
+   * one is wrong, an error message is shown in place of the figure, and all of them stay pending. Properties
+   * that are pending together with choices are applied when the choices' recipe is there, since the present
+   * recipe may lack what they name. Those that code sets while that recipe is being loaded are applied at
+   * once, if the present recipe allows them. @param {State} news what code has set for this turn */
+  async #adopt(news) {
+    const problem = wrongProperty(this.props);
+    if (problem) return this.#refuse(problem);
+    const isOpen = this.player?.recipe && !this.player.closed;
+    if (!isOpen && !(await this.#open(this.#state ?? this.pending))) return;
+    const player = /** @type {Player} */ (this.player);
+    const { choices } = this.pending;
+    if (choices && same(choices, this.choosing)) {
+      const { choices: _, ...later } = toAdopt(news, {}, this.props);
+      if (!this.#set(player, later)) this.#adopted(later);
+      return;
+    }
+    if (choices && !(await this.#choose(player, choices))) return;
+    const all = this.pending; // code may have set more meanwhile
+    const { choices: _, ...rest } = all;
+    const misfit = wrongProperty(this.props) || this.#set(player, rest);
+    if (misfit) return this.#refuse(misfit);
+    this.#adopted(all);
+  }
+
   /** Open a new figure for the present slug and controls, in place of the old one; an error message if this
-   * is impossible. @param {State} asked the state to show */
-  async #open(asked) {
+   * is impossible. Returns whether it shows the state; also false if it has been replaced meanwhile.
+   * @param {State} state the state to show */
+  async #open(state) {
     const { slug, controls } = this.props;
-    const { signal } = this.closed;
     this.player?.close();
     this.player = null;
     this.choosing = null;
     this.binding.fresh = true;
-    this.pending = asked;
-    const problem = wrongProperty(this.props);
-    if (problem) return this.#refuse(problem);
+    this.opening = new AbortController();
+    const signal = AbortSignal.any([this.closed.signal, this.opening.signal]);
     const search = new URLSearchParams({
-      ...query(asked),
+      ...query(state),
       ...(controls ? { controls: controls.join(",") || "0" } : {}),
     });
     const { html, refused } = await this.giver.figure(String(slug), search, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     if (!html) return this.#refuse(String(refused));
     this.page.innerHTML = html;
     const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
     const source = this.giver.dress(root);
     await (drawing ??= library(source));
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     const player = new Player(root, commands);
     this.player = player;
     player.whenShown(() => this.pace.ask());
     for (const news of ["normscape:ready", "normscape:state"])
       root.addEventListener(news, () => this.pace.ask());
-    root.addEventListener("normscape:unanswered", () => {
-      if (this.choosing) this.goOn();
-    });
     await player.start();
-    if (player.closed) return; // replaced meanwhile: what it was to adopt stays pending
-    const wrong = player.recipe && unknownParameter(asked.params, Object.keys(player.params));
+    if (player.closed || !player.recipe) return false;
+    const wrong = unknownParameter(state.params, Object.keys(player.params));
     if (wrong) return this.#refuse(wrong);
-    this.pending = {};
-    this.binding.refused = false;
-  }
-
-  /** Open a new figure in the state of the present one, then apply properties. @param {State} news */
-  async #reopen(news) {
-    const asked = toAdopt(this.pending, news, this.props);
-    await this.#open(this.#state ?? asked);
-    if (!this.binding.refused) return this.#apply(asked);
-    this.pending = merged(this.pending, asked);
-  }
-
-  /** Apply properties to the present figure. If one is wrong, an error message is shown in place of the
-   * figure, and the properties stay `pending`, unless code has taken them back. Properties that code sets
-   * together with choices are applied with them; while no answer to these comes, the player keeps asking, and
-   * later properties are applied at once. @param {State} news */
-  async #apply(news) {
-    const { player } = this;
-    const before = toAdopt(this.pending, {}, this.props);
-    const asked = toAdopt(this.pending, news, this.props);
-    this.pending = asked;
-    const problem = wrongProperty(this.props);
-    if (problem) return this.#refuse(problem);
-    // nothing to adopt, but code may have received an echo, an older value than the figure's
-    if (!Object.keys(asked).length && !this.binding.refused) return this.pace.ask();
-    if (!player?.recipe) return this.#open(asked);
-    if (this.choosing && asked.choices && !news.choices) {
-      // the recipe that is to come may have what the present one lacks
-      if (!this.#set(player, news)) this.#adopted(before);
-      return;
-    }
-    if (asked.choices && !(await this.#choose(player, query({ choices: asked.choices })))) return;
-    const { choices, ...rest } = this.pending; // code may have set more meanwhile
-    const misfit = wrongProperty(this.props) || this.#set(player, rest);
-    if (misfit) return this.#refuse(misfit);
-    this.#adopted();
+    this.#adopted(state);
+    return true;
   }
 
   /** Set properties other than choices, if the player's recipe allows them all; otherwise return an error
@@ -184,26 +178,34 @@ export class Figure {
   }
 
   /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
-   * message in place of the figure. Returns whether the figure has adopted the choices, or the reader has
-   * replaced them meanwhile; false if code has replaced them.
-   * @param {Player} player @param {Record<string, string>} choices */
+   * message in place of the figure. If there is no answer for HOLD_MS, the next turn begins meanwhile. Returns
+   * whether the other pending properties can be applied now: the figure has adopted the choices, or the reader
+   * has replaced them, or code has taken them back. False if code has replaced them.
+   * @param {Player} player @param {NonNullable<State["choices"]>} choices */
   async #choose(player, choices) {
-    const own = (this.choosing = Symbol("choices"));
+    this.choosing = choices;
+    const asked = query({ choices });
+    const isReplaced = () => this.choosing !== choices || player.closed;
     const refusal = async () =>
-      (await ask(player.root, { ...player.choices, ...choices }, player.usual, player.life)).refused;
+      (await ask(player.root, { ...player.choices, ...asked }, player.usual, player.life)).refused;
+    const late = setTimeout(() => isReplaced() || this.goOn(), HOLD_MS);
     try {
       let refused = await refusal();
       // if no answer came, the player goes on asking, and the server may refuse the choices later
-      if (!refused && this.choosing === own && !(await player.choose(choices))) refused = await refusal();
-      if (this.choosing !== own || player.closed) return false;
-      if (refused) this.#refuse(refused);
-      return !refused;
+      if (!refused && !isReplaced() && (await player.choose(asked)) === false && !isReplaced())
+        refused = await refusal();
+      if (isReplaced()) return false;
+      const present = this.pending.choices;
+      if (!present) return true;
+      if (!same(present, choices)) return false;
+      return refused ? this.#refuse(refused) : true;
     } finally {
-      if (this.choosing === own) this.choosing = null;
+      clearTimeout(late);
+      if (this.choosing === choices) this.choosing = null;
     }
   }
 
-  /** Show an error message in place of the figure. @param {string} words */
+  /** Show an error message in place of the figure. Returns false. @param {string} words */
   #refuse(words) {
     this.binding.refused = true;
     this.page.querySelector(".refused")?.remove();
@@ -215,15 +217,18 @@ export class Figure {
         `${["Scene", this.props.slug].filter(Boolean).join(" ")}: ${words}`,
       ),
     );
+    return false;
   }
 
-  /** Note that the figure has adopted all properties except for `pending`. Remove the error message, if there
-   * is one, and show the figure again. @param {State} [pending] */
-  #adopted(pending = {}) {
-    this.pending = pending;
+  /** Note that the figure has adopted some properties. Remove the error message, if there is one, and show
+   * the figure again. @param {State} state */
+  #adopted(state) {
+    this.pending = without(this.pending, state);
     this.binding.refused = false;
     this.page.querySelector(".refused")?.remove();
     for (const each of this.page.children) /** @type {HTMLElement} */ (each).hidden = false;
+    // even if nothing has changed: code may have received an echo, an older value than the figure's
+    this.pace.ask();
   }
 
   /** The state that the figure shows, as properties; null until its first recipe is loaded.

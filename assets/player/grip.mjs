@@ -40,6 +40,7 @@ export class Grip {
       root.addEventListener(end, () => this.#release({ typing: false }), { signal });
     for (const end of ["pointerup", "pointercancel"])
       addEventListener(end, () => this.#release({ held: false }), { signal });
+    signal.addEventListener("abort", () => this.#release({ held: false, typing: false }));
   }
 
   get #busy() {
@@ -58,7 +59,7 @@ export class Grip {
     for (const go of this.#waiting.splice(0)) setTimeout(go); // after the handlers of the same event
   }
 
-  /** Return a promise that resolves when the reader neither drags nor types. */
+  /** Return a promise that resolves when the reader neither drags nor types, or the player is closed. */
   async free() {
     while (this.#busy) await new Promise((go) => this.#waiting.push(() => go(undefined)));
   }

@@ -160,8 +160,8 @@ export class RecipeChanges {
   }
 
   /** Load and show the recipe for changed choices, and keep those other values of the state that the recipe
-   * allows. @param {Record<string, string>} changed @returns {Promise<boolean>} whether the scene now has
-   * these choices */
+   * allows. @param {Record<string, string>} changed @returns {Promise<boolean | undefined>} whether the scene
+   * now has these choices; undefined if a later change has replaced this one */
   async choose(changed) {
     const state = this.#state;
     if (!state.known) return false;
@@ -204,8 +204,8 @@ export class RecipeChanges {
 
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
    * this recipe, if there is one. @param {Record<string, string>} changed @param {Record<string, string>}
-   * rest the values of that stop that are no choices @returns {Promise<boolean>} whether the scene now has
-   * these choices; also false if a later change has replaced this one */
+   * rest the values of that stop that are no choices @returns {Promise<boolean | undefined>} whether the scene
+   * now has these choices; undefined if a later change has replaced this one */
   async #change(changed, rest = {}) {
     const player = this.#player;
     const state = this.#state;
@@ -220,11 +220,11 @@ export class RecipeChanges {
       ...defaultsAfter(changed, state.recipe),
       ...changed,
     });
-    const done = await this.#next(async (signal) => {
+    return this.#next(async (signal) => {
       const other = Object.keys(changes(choices, state.choices)).length > 0;
       const answer = other ? await this.#ask(choices, signal) : null;
       await this.#grip.free();
-      if (signal.aborted) return false;
+      if (signal.aborted) return undefined;
       this.#wanted = null;
       const addressed = !this.#following; // whether the page's address is that of the present state
       this.#following = false;
@@ -246,9 +246,8 @@ export class RecipeChanges {
       // because the answer will replace it
       writeAddress(player, !state.arriving && !player.tour?.asking);
       await this.#parts.build();
-      return !signal.aborted && this.#arrive();
+      return signal.aborted ? undefined : this.#arrive();
     });
-    return done ?? false;
   }
 
   /** Say why a change is refused: at the field in which the reader has typed the wrong value, or else in a

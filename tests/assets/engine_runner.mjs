@@ -5,6 +5,7 @@
  */
 
 import "./browser_globals.mjs";
+import { figure } from "./figure_runner.mjs";
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
@@ -347,15 +348,15 @@ const answers = {
   /** The properties that a `Binding` passes on at each step. A step is either properties set by code
    * (`props`) or the figure's state after a change (`state`), `pause` milliseconds after the step before, by
    * default long after any echo; `fresh` means that a new figure has been opened before, `refused` that it
-   * shows an error message. */
+   * shows an error message, and `pending` are the properties that it has not adopted yet. */
   bind({ steps }) {
     const binding = new Binding();
     let now = 0;
-    return steps.map(({ props, state, fresh, refused, pause = 10_000 }) => {
+    return steps.map(({ props, state, fresh, refused, pending, pause = 10_000 }) => {
       now += pause;
       binding.fresh ||= Boolean(fresh);
       binding.refused = Boolean(refused);
-      return props ? binding.asked(props, now) : binding.told(state, now);
+      return props ? binding.asked(props, pending, now) : binding.told(state, now);
     });
   },
   asked: ({ state }) => query(state),
@@ -776,6 +777,7 @@ const answers = {
     return recorded() ?? null;
   },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
+  figure,
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
