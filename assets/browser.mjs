@@ -51,6 +51,20 @@ export async function drawingShown(timeout) {
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout }));
 }
 
+/** Wait for `ms` milliseconds, or until the signal aborts. @param {number} ms @param {AbortSignal} signal
+ * @returns {Promise<void>} */
+export const wait = (ms, signal) =>
+  new Promise((go) => {
+    if (signal.aborted) return go();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      go();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
+
 /** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
  * cache, the network is back, or the signal aborts. @param {number} ms @param {AbortSignal} [signal] @returns
  * {Promise<void>} */

@@ -55,8 +55,8 @@ async function ask(base, slug, search, signal) {
     () => null,
   );
   const text = await reply?.text().catch(() => "");
-  if (!reply || !text) return { refused: NO_ANSWER_TEXT };
-  if (!reply.ok) return { refused: reason(text, reply.status) };
+  if (reply && !reply.ok) return { refused: reason(text ?? "", reply.status) };
+  if (!text) return { refused: NO_ANSWER_TEXT };
   // to an unknown path Dash answers with its own page, which contains no figure
   return text.includes("data-slug=") ? { html: text } : { refused: NO_ROUTES_TEXT };
 }
@@ -70,13 +70,14 @@ function dress(root, base) {
 }
 
 /** The error message for a response of the server that reports failure. @param {string} text the body of the
- * response: JSON if it comes from our routes; otherwise a page of Dash, which means that our routes are
+ * response: JSON with an `error` if it comes from our routes; anything else means that our routes are
  * missing, or, with a status of at least 500, that the server has failed @param {number} status */
 function reason(text, status) {
+  const other = status < 500 ? NO_ROUTES_TEXT : `The server has an error (status ${status}). ${RELOAD_TEXT}`;
   try {
-    return JSON.parse(text).error ?? NO_ANSWER_TEXT;
+    return JSON.parse(text)?.error ?? other;
   } catch {
-    return status < 500 ? NO_ROUTES_TEXT : `The server has an error (status ${status}). ${RELOAD_TEXT}`;
+    return other;
   }
 }
 

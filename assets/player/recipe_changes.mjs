@@ -8,7 +8,7 @@
  * as if the answer were slow.
  */
 
-import { prefersReducedMotion, sleep } from "../browser.mjs";
+import { prefersReducedMotion, sleep, wait } from "../browser.mjs";
 import { writeAddress } from "./address.mjs";
 import { refuse, showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
@@ -25,6 +25,11 @@ import { ask } from "./source.mjs";
 const TICK_MS = 500;
 const SLOW_ANSWER_TICKS = 8; // then a notice says that the figure is loading; a blocked page has no ticks
 const NO_ANSWER_TEXT = "The server does not answer";
+const BUSY_TEXT = "The server is busy";
+// This HTTP status may come from an error of the server that only some choices cause; others of at least 500
+// come rather from a proxy. After as many such answers to a link's choices, the defaults are tried too
+const ERROR_STATUS = 500;
+const MAX_LINK_ERRORS = 3;
 const KEEPS_ASKING_TEXT = "This page keeps asking";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
@@ -39,7 +44,7 @@ export class RecipeChanges {
   /** @type {Record<string, string> | null} the choices whose recipe is being loaded */ #wanted = null;
   /** @type {Promise<unknown>} */ #queue = Promise.resolve();
   #request = new AbortController();
-  #lost = 0; // the number of requests of this change, in a row, to which no answer came
+  #lost = 0; // the number of requests, in a row, to which no answer came; 0 when a change is done
   #linkedStop = 0; // the tour's stop that the page's link names, until it is shown; 0 if there is none
   #following = false;
 
@@ -78,7 +83,6 @@ export class RecipeChanges {
     this.#request.abort();
     this.#request = new AbortController();
     const signal = AbortSignal.any([player.life, this.#request.signal]);
-    this.#lost = 0;
     let before = "";
     let ticks = 0;
     const late = setInterval(() => {
@@ -92,7 +96,9 @@ export class RecipeChanges {
       .then(() => (signal.aborted ? undefined : change(signal)))
       .finally(() => {
         clearInterval(late);
-        if (!signal.aborted && noticed() === this.#loadingText) player.notice(before);
+        if (signal.aborted) return;
+        this.#lost = 0;
+        if (noticed() === this.#loadingText) player.notice(before);
       });
     this.#queue = done.catch(() => {
       if (!signal.aborted) player.notice(NOT_DRAWN_TEXT);
@@ -100,26 +106,36 @@ export class RecipeChanges {
     return done;
   }
 
-  /** Request the recipe for some choices. If no answer comes, or the server fails, say so (also by the event
-   * `normscape:unanswered`), and request it again after a while, or when the network is back, until `signal`
-   * aborts. @param {Record<string, string>} choices @param {AbortSignal} signal */
-  async #ask(choices, signal) {
+  /** Request the recipe for some choices. If no answer comes, or the server fails or is busy, say so, and
+   * request it again after a while, or when the network is back, until `signal` aborts.
+   * @param {Record<string, string>} choices @param {AbortSignal} signal @param {Record<string, string>} [other]
+   * choices whose recipe, if there is one, is returned when only these do not cause an error; the answer then
+   * has `failed` too */
+  async #ask(choices, signal, other) {
     const { root } = this.#player;
-    for (;;) {
-      const answer = await ask(root, choices, this.#state.usual, signal);
+    const { usual } = this.#state;
+    for (let errors = 0; ;) {
+      const answer = await ask(root, choices, usual, signal);
       if (answer.recipe || answer.refused || signal.aborted) return answer;
-      const what = answer.failed ? `The server has an error (status ${answer.failed})` : NO_ANSWER_TEXT;
+      const { failed, busy = 0 } = answer;
+      if (other && failed === ERROR_STATUS && ++errors >= MAX_LINK_ERRORS) {
+        const instead = await ask(root, other, usual, signal);
+        if (instead.recipe) return { ...instead, failed };
+      }
+      const what = failed ? errorText(failed) : busy ? BUSY_TEXT : NO_ANSWER_TEXT;
       const still = this.#state.known ? "; what it shows already still works" : "";
       this.#player.notice(`${what}. ${KEEPS_ASKING_TEXT}${still}.`);
       showLists(root, this.#state.choices);
       this.#lost++;
-      root.dispatchEvent(new Event("normscape:unanswered"));
-      await sleep(pause({ empty: 0, lost: this.#lost, after: 0 }), signal);
+      if (busy) await wait(busy, signal);
+      else await sleep(pause({ empty: 0, lost: this.#lost, after: 0 }), signal);
     }
   }
 
   /** Show the state that the page's link names. If the link has an error, report the error and show the
-   * scene's default state. @returns {Promise<unknown>} */
+   * scene's default state; also if the server has an error for this link only, but then the link is not
+   * overwritten until the reader makes a choice. In a page that is not ours, the server is asked again
+   * instead, until the code of that page sets other choices. @returns {Promise<unknown>} */
   restore() {
     const player = this.#player;
     const { usual } = this.#state;
@@ -129,27 +145,25 @@ export class RecipeChanges {
     this.#state.begin();
     return this.#next(async (signal) => {
       const { chosen, rest, wrong } = split(player.root.dataset.query ?? location.search, usual);
-      let answer = await this.#ask({ ...usual, ...chosen }, signal);
-      const { refused } = answer;
+      const other = player.apart || !Object.keys(chosen).length ? undefined : { ...usual };
+      let answer = await this.#ask({ ...usual, ...chosen }, signal, other);
+      const { refused, failed } = answer;
       if (refused) {
         wrong.push(refused);
         answer = await this.#ask({ ...usual }, signal);
       }
-      const asked = answer.recipe && read(rest, answer.recipe);
+      const asked = answer.recipe && read(failed ? {} : rest, answer.recipe);
       wrong.push(...(asked?.wrong ?? []));
       if (wrong.length && !refused && answer.recipe) answer = await this.#ask({ ...usual }, signal);
       await this.#grip.free();
       if (signal.aborted) return;
-      this.#following = false;
+      this.#following = Boolean(failed);
       if (!asked || !answer.recipe) {
         this.#refuse(answer.refused ?? "");
         return;
       }
-      player.notice(
-        wrong.length
-          ? `This link has an error: ${wrong.join("; ")}. The scene starts from its default state.`
-          : "",
-      );
+      const words = failed ? `${errorText(failed)} for this link` : wrongLinkText(wrong);
+      player.notice(words && `${words}. The scene starts from its default state.`);
       this.#linkedStop = wrong.length ? 0 : asked.state.tour;
       this.#parts.take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#parts.build();
@@ -193,6 +207,7 @@ export class RecipeChanges {
   giveUpStop() {
     const state = this.#state;
     if (!this.#lost || !state.arriving) return;
+    this.#lost = 0;
     const own = Object.entries(this.#wanted ?? {}).filter(([name]) => state.touched(name));
     this.#request.abort();
     this.#wanted = null;
@@ -272,6 +287,12 @@ export class RecipeChanges {
     return true;
   }
 }
+
+/** The notice for a server that has answered with an HTTP status of at least 500. @param {number} status */
+const errorText = (status) => `The server has an error (status ${status})`;
+
+/** The notice for the errors in a link; "" if there are none. @param {string[]} wrong */
+const wrongLinkText = (wrong) => (wrong.length ? `This link has an error: ${wrong.join("; ")}` : "");
 
 /** The default values of the choices that depend (`of`) on a changed choice and so must be reset, such as the
  * choice of a trained network after a change of the data. @param {Record<string, string>} changed

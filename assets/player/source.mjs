@@ -7,12 +7,13 @@
  * recipe, a recipe's file refers to them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
- *   number}} Answer the recipe for these choices, or an error message (refused) and, if the server says it,
- *   the name of the choice with the wrong value (parameter). Neither a recipe nor a message if no answer
- *   came, or if the server has failed, with an HTTP status of at least 500 (failed)
+ *   number, busy?: number}} Answer the recipe for these choices, or an error message (refused) and, if the
+ *   server says it, the name of the choice with the wrong value (parameter). Neither a recipe nor a message if
+ *   no answer came; if the server has failed, with an HTTP status of at least 500 (failed); or if it is still
+ *   busy, and is to be asked again after some milliseconds (busy)
  */
 
-import { sleep } from "../browser.mjs";
+import { wait } from "../browser.mjs";
 import { changes } from "./link.mjs";
 import { pause, retryAfter } from "./poll.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
@@ -72,16 +73,19 @@ function restored(part, whole) {
 /**
  * Request a recipe from a URL. While the server answers that it is busy, the request is repeated, after
  * growing pauses, which are at least as long as the answer's `Retry-After` demands; for at most
- * ANSWER_TIMEOUT_MS in all.
+ * ANSWER_TIMEOUT_MS in all, then the answer is `busy`.
  * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
  * @returns {Promise<Answer>}
  */
 async function get(url, choices, signal) {
+  const end = performance.now() + ANSWER_TIMEOUT_MS;
   const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
   const once = () => fetch(url, { signal: patience }).catch(() => null);
   let reply = await once();
   for (let lost = 1; reply && isBusy(reply); lost++) {
-    await sleep(pause({ empty: 0, lost, after: retryAfter(reply) }), patience);
+    const ms = pause({ empty: 0, lost, after: retryAfter(reply) });
+    if (performance.now() + ms > end) return { choices, busy: ms };
+    await wait(ms, signal);
     reply = await once();
   }
   const body = await reply

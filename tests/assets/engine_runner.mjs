@@ -5,7 +5,7 @@
  */
 
 import "./browser_globals.mjs";
-import { figure } from "./figure_runner.mjs";
+import { figure, figureReply } from "./figure_runner.mjs";
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
@@ -444,8 +444,9 @@ const answers = {
     return { asked, heard, slept };
   },
   /** The recipe that a page gets, and the pauses in milliseconds between its requests, which the test makes
-   * shorter by the factor `speed`. */
-  async recipe({ replies, abort, known, speed = 1 }) {
+   * shorter by the factor `speed`. With `wake`, events happen all the time after which a lost request may be
+   * repeated early. */
+  async recipe({ replies, abort, known, wake, speed = 1 }) {
     const { setTimeout } = globalThis;
     const asked = script(replies);
     const slept = [];
@@ -457,23 +458,33 @@ const answers = {
     if (abort) setTimeout(() => life.abort(), abort);
     globalThis.setTimeout = (call, ms) => (slept.push(ms), setTimeout(call, ms / speed));
     const start = performance.now();
+    const events =
+      wake && setInterval(() => globalThis.document.dispatchEvent(new Event("visibilitychange")), 5);
     const answer = await ask(root, { n: "1" }, { n: "0" }, life.signal);
     globalThis.setTimeout = setTimeout;
+    clearInterval(events);
     return { answer, asked: asked.length, slept, ms: performance.now() - start };
   },
   /**
    * The choices of a player after each command [name, arguments …], the choices that it waits for (wanted),
    * whether it waits for the state of its link (following), its notice, and the number of its requests until
-   * then. The names are those of the methods of `RecipeChanges`, and three others: "link" follows another
-   * link; "away" lets the server fail with a status, or for 0 not answer; "back" lets it answer again, with
-   * `recipe` for all choices.
+   * then. The names are those of the methods of `RecipeChanges`, and others: "link" follows another
+   * link; "ours" lets the page be the scene's own; "away" lets the server fail with a status, or for 0 not
+   * answer, at all queries or at those that contain a text; "slow" lets it answer only after a second; "back"
+   * lets it answer again, with `recipe` for all choices; "online" dispatches that event.
    */
   async changes({ recipe, usual, acts }) {
     let status = 200;
+    let only = "";
     let words = "";
     let requests = 0;
-    globalThis.fetch = async () => {
+    globalThis.fetch = async (url) => {
       requests++;
+      if (!url.includes(only)) return new Response(JSON.stringify(recipe));
+      if (status === "slow") {
+        await new Promise((go) => setTimeout(go, 1000));
+        return new Response(JSON.stringify(recipe));
+      }
       if (!status) throw new TypeError("Failed to fetch");
       return new Response(status === 200 ? JSON.stringify(recipe) : "<h1>", { status });
     };
@@ -502,11 +513,14 @@ const answers = {
     await changes.restore();
     const told = [];
     for (const [name, ...all] of acts) {
-      if (name === "away") [status] = all;
+      if (name === "away") [status, only = ""] = all;
+      else if (name === "slow") status = "slow";
+      else if (name === "ours") player.apart = false;
       else if (name === "back") {
         status = 200;
         globalThis.window.dispatchEvent(new Event("online"));
-      } else if (name === "link") {
+      } else if (name === "online") globalThis.window.dispatchEvent(new Event("online"));
+      else if (name === "link") {
         [dataset.query] = all;
         changes.restore();
       } else changes[name](...all);
@@ -778,6 +792,7 @@ const answers = {
   },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
   figure,
+  figureReply,
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -20,6 +20,24 @@ class Observer {
   disconnect() {}
 }
 
+/** Import the stand-ins, and set the globals that a figure needs. */
+async function prepared() {
+  const all = await import("./figure_stand_ins.mjs");
+  const { document, window } = globalThis;
+  const head = { append: (element) => setTimeout(() => element.onload()) };
+  Object.assign(document, { adoptedStyleSheets: [], head, querySelectorAll: () => [] });
+  Object.assign(window, { normscape: {} });
+  Object.assign(globalThis, {
+    CSSStyleSheet: class {
+      replaceSync() {}
+    },
+    MutationObserver: Observer,
+    Element: all.Element,
+    matchMedia: () => ({ matches: false, addEventListener() {} }),
+  });
+  return all;
+}
+
 /** Make time in this process faster by the factor SPEED; returns a function that makes it normal again. */
 function hurry() {
   const { setTimeout, setInterval } = globalThis;
@@ -45,19 +63,8 @@ function hurry() {
  * requests during the command (asked), the error message (refused), and the last report to code (told).
  */
 export async function figure({ recipe, usual, acts }) {
-  const { Element, Player, h } = await import("./figure_stand_ins.mjs");
-  const { document, window, matchMedia } = globalThis;
-  const script = { append: (element) => setTimeout(() => element.onload()) };
-  Object.assign(document, { adoptedStyleSheets: [], head: script, querySelectorAll: () => [] });
-  Object.assign(globalThis, {
-    CSSStyleSheet: class {
-      replaceSync() {}
-    },
-    MutationObserver: Observer,
-    Element,
-    matchMedia: () => ({ matches: false, addEventListener() {} }),
-  });
-  Object.assign(window, { normscape: {} });
+  const { Player, h } = await prepared();
+  const { window } = globalThis;
   Player.usual = usual;
   let server = { status: 200 };
   let asked = [];
@@ -109,6 +116,18 @@ export async function figure({ recipe, usual, acts }) {
   }
   shown.close();
   normal();
-  Object.assign(globalThis, { matchMedia });
   return states;
+}
+
+/** The error message of a figure whose HTML the server answers with a status and a body. */
+export async function figureReply({ status, body }) {
+  const { Element, h } = await prepared();
+  globalThis.fetch = async () => new Response(body, { status });
+  const { figure: create } = await import("../../assets/guest/dash_figure.mjs");
+  const frame = Object.assign(h("div", {}), { parentElement: new Element("div") });
+  const shown = create(frame, new URL("http://example.org/_normscape/"), () => {});
+  shown.show({ slug: "x", theme: "light" });
+  await new Promise((go) => setTimeout(go, 20));
+  shown.close();
+  return shown.page.children.find(({ className }) => className === "refused")?.textContent;
 }

@@ -62,7 +62,9 @@ def test_choices_that_code_has_replaced_are_asked_for_no_more(node):
 
 def test_choices_that_the_reader_has_replaced_are_asked_for_no_more(node):
     busy = ["server", {"status": 503, "retryAfter": "0.5", "only": "n=9"}]
-    *_, end = after(node, show(), AWAY, show(choices=NINE), HOLD, busy, ["reader", "choose", {"n": "5"}], HOLD)
+    *_, end = after(
+        node, show(), AWAY, show(choices=NINE), HOLD, busy, ["reader", "choose", {"n": "5"}], HOLD
+    )
     assert end["asked"] == [] and end["n"] == "5" and end["told"]["choices"]["n"] == "5"
 
 
@@ -76,7 +78,17 @@ def test_later_properties_are_not_held_up_by_a_server_that_hangs_or_is_busy(node
 
 def test_what_is_adopted_already_is_not_adopted_again_over_the_readers_value(node):
     first, second = ({"choices": NINE, "params": {"gain": value}} for value in (0.5, 0.7))
-    acts = show(), AWAY, show(**first), HOLD, show(**second), ["reader", "set", "gain", 0.9], BACK, ONLINE, HOLD
+    acts = (
+        show(),
+        AWAY,
+        show(**first),
+        HOLD,
+        show(**second),
+        ["reader", "set", "gain", 0.9],
+        BACK,
+        ONLINE,
+        HOLD,
+    )
     *_, applied, moved, _, _, end = after(node, *acts)
     assert [each["params"]["gain"] for each in (applied, moved, end)] == [0.7, 0.9, 0.9]
     assert (end["n"], end["told"]["params"]["gain"]) == ("9", 0.9)
@@ -85,3 +97,21 @@ def test_what_is_adopted_already_is_not_adopted_again_over_the_readers_value(nod
 def test_another_scene_is_opened_although_the_reader_drags(node):
     *_, end = after(node, show(), ["press"], show(choices=NINE), ["scene", "y"], HOLD)
     assert (end["n"], end["closed"]) == (USUAL["n"], False)
+
+
+def test_a_server_that_is_busy_is_said_to_be_busy_and_not_asked_before_it_allows(node):
+    busy = ["server", {"status": 503, "retryAfter": "90"}]
+    acts = show(), busy, show(choices=NINE), ["wait", 80_000], BACK, ONLINE, ["wait", 20_000]
+    *_, asked, waiting, _, early, end = after(node, *acts)
+    assert waiting["words"].startswith("The server is busy. This page keeps asking")
+    assert asked["asked"] and waiting["asked"] == early["asked"] == [] and end["n"] == "9"
+
+
+@pytest.mark.parametrize("body", ["", "<h1>", "null", '{"message": "x"}'])
+def test_an_error_of_the_server_is_not_taken_for_missing_routes_or_no_answer(node, body):
+    words = "Scene x: The server has an error (status 500). Reload the page to try again."
+    assert node.ask("figureReply", status=500, body=body) == words
+
+
+def test_missing_routes_are_named(node):
+    assert "This server has no scenes" in node.ask("figureReply", status=404, body="<h1>")

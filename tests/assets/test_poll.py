@@ -83,6 +83,17 @@ def test_a_busy_server_is_asked_for_a_recipe_more_and_more_seldom_and_not_before
     assert min(slept[-3:]) > 0.7 * RARELY
 
 
+def test_nothing_wakes_a_page_before_a_busy_server_allows(node):
+    busy = {"status": 429, "text": "", "headers": {"Retry-After": "2"}}
+    got = node.ask("recipe", replies=[busy, told(1)], speed=10, wake=True)
+    assert got["asked"] == 2 and got["ms"] >= 199
+
+
+def test_a_server_that_is_busy_for_more_than_a_minute_is_not_taken_for_one_without_an_answer(node):
+    got = node.ask("recipe", replies=[{"status": 503, "text": "", "headers": {"Retry-After": "90"}}])
+    assert got["answer"] == {"choices": {"n": "1"}, "busy": 90_000} and got["asked"] == 1
+
+
 def packed(text):
     return {"status": 200, "base64": base64.b64encode(gzip.compress(text.encode())).decode()}
 
@@ -119,7 +130,7 @@ def test_a_reply_that_is_no_recipe_refuses_the_choices(node):
     assert got["answer"]["refused"] == "the server has no such recipe" and got["asked"] == 1
 
 
-@pytest.mark.parametrize("reply", ["hang", {"status": 503, "text": "", "headers": {"Retry-After": "60"}}])
+@pytest.mark.parametrize("reply", ["hang", {"status": 503, "text": "", "headers": {"Retry-After": "50"}}])
 def test_a_recipe_that_nobody_wants_any_more_is_let_go(node, reply):
     got = node.ask("recipe", replies=[reply], abort=50)
     assert "recipe" not in got["answer"] and got["ms"] < 30_000, "a minute otherwise"

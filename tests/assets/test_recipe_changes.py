@@ -9,7 +9,7 @@ from tests.components.language.test_scene import DEFAULTS, SCENE
 
 RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}
 USUAL = {name: str(value) for name, value in DEFAULTS.items()}
-AWAY, BACK = ["away", 0], ["back"]
+AWAY, BACK, ONLINE = ["away", 0], ["back"], ["online"]
 STOP = ["visit", {"n": "7"}, False]
 
 
@@ -29,6 +29,33 @@ def test_a_stop_without_an_answer_is_given_up_but_not_what_the_reader_has_chosen
     assert waiting["wanted"] == USUAL | {"n": "7", "d": "2"}
     assert given_up["wanted"] == USUAL | {"d": "2"}
     assert (back["choices"], back["wanted"], back["words"]) == (USUAL | {"d": "2"}, None, "")
+
+
+def test_a_stop_without_an_answer_is_given_up_also_while_a_later_choice_is_asked_for(node):
+    acts = AWAY, STOP, ["slow"], ["choose", {"d": "2"}], ["giveUpStop"]
+    assert after(node, *acts)[-1]["wanted"] == USUAL | {"d": "2"}
+
+
+def test_a_link_for_which_the_server_has_an_error_shows_the_default_state_and_is_not_overwritten(node):
+    fails = ["away", 500, "d=2"]
+    *_, asking, _, opened = after(node, ["ours"], fails, ["link", "?d=2&gain=0.5"], *[ONLINE] * 2)
+    assert (
+        asking["words"]
+        == "The server has an error (status 500). This page keeps asking; what it shows already still works."
+    )
+    words = "The server has an error (status 500) for this link. The scene starts from its default state."
+    assert (opened["words"], opened["choices"], opened["following"]) == (words, USUAL, True)
+
+
+def test_a_link_is_not_given_up_while_the_server_has_an_error_for_the_default_state_too(node):
+    *_, waiting, back = after(node, ["ours"], ["away", 500], ["link", "?d=2"], *[ONLINE] * 4, BACK)
+    assert waiting["following"] and waiting["words"].startswith("The server has an error (status 500). ")
+    assert (back["choices"], back["words"]) == (USUAL | {"d": "2"}, "")
+
+
+def test_a_proxy_that_cannot_reach_the_server_is_no_reason_to_give_up_a_link(node):
+    *_, waiting = after(node, ["ours"], ["away", 502, "d=2"], ["link", "?d=2"], *[ONLINE] * 4)
+    assert waiting["following"] and "This page keeps asking" in waiting["words"]
 
 
 def test_a_stop_that_is_given_up_is_asked_for_no_more(node):
