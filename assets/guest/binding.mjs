@@ -34,7 +34,7 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that a figure must adopt now: the pending ones, which it could not adopt before, with their
+/** The properties that a figure must adopt now: the pending ones, which it has not adopted yet, with their
  * present values; and the new ones (`news`). Properties that code has unset meanwhile are left out.
  * @param {State} pending of a dict, only the entries that could not be adopted @param {State} news
  * @param {State} props all properties, as code has set them last @returns {State} */

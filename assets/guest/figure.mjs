@@ -48,6 +48,8 @@ export class Figure {
     // Null from the moment when code sets another scene until its figure is made. Closed from the moment when
     // code sets other controls until the figure with these is made. Has no recipe until its first is loaded
     /** @type {Player | null} */ this.player = null;
+    // The state that a figure with other controls takes over from the one before; null if there is none
+    /** @type {State | null} */ this.left = null;
     this.opening = new AbortController(); // aborts when the figure that is being opened is replaced
     // The pending choices whose recipe is being loaded into the open figure; null if none is
     /** @type {State["choices"] | null} */ this.choosing = null;
@@ -78,7 +80,7 @@ export class Figure {
       this.opening.abort();
       this.player?.close();
     }
-    if (another) this.player = null;
+    if (another) this.player = this.left = null;
     this.#next(() => this.#adopt(news));
   }
 
@@ -109,8 +111,10 @@ export class Figure {
   async #adopt(news) {
     const problem = wrongProperty(this.props);
     if (problem) return this.#refuse(problem);
-    const isOpen = this.player?.recipe && !this.player.closed;
-    if (!isOpen && !(await this.#open(this.#state ?? this.pending))) return;
+    if (!this.player?.recipe || this.player.closed) {
+      this.left = this.#state ?? this.left;
+      if (!(await this.#open(this.left ?? this.pending))) return;
+    }
     const player = /** @type {Player} */ (this.player);
     const { choices } = this.pending;
     if (choices && same(choices, this.choosing)) {
@@ -158,6 +162,7 @@ export class Figure {
     if (player.closed || !player.recipe) return false;
     const wrong = unknownParameter(state.params, Object.keys(player.params));
     if (wrong) return this.#refuse(wrong);
+    this.left = null;
     this.#adopted(state);
     return true;
   }

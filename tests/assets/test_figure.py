@@ -115,3 +115,10 @@ def test_an_error_of_the_server_is_not_taken_for_missing_routes_or_no_answer(nod
 
 def test_missing_routes_are_named(node):
     assert "This server has no scenes" in node.ask("figureReply", status=404, body="<h1>")
+
+
+def test_a_figure_with_other_controls_takes_over_the_readers_values_although_choices_come_meanwhile(node):
+    move = ["reader", "set", "gain", 0.9]
+    other = {"controls": ["progress"]}
+    *_, end = after(node, show(), move, HANGS, show(**other), BACK, show(**other, choices=EIGHT), HOLD)
+    assert (end["n"], end["params"]["gain"]) == ("8", 0.9)
