@@ -183,9 +183,9 @@ export class Figure {
   }
 
   /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
-   * message in place of the figure. If there is no answer for HOLD_MS, the next turn begins meanwhile. Returns
-   * whether the other pending properties can be applied now: the figure has adopted the choices, or the reader
-   * has replaced them, or code has taken them back. False if code has replaced them.
+   * message in place of the figure. If there is no answer for HOLD_MS, the next turn begins meanwhile.
+   * Returns whether the other pending properties can be applied now: the figure has adopted the choices, or
+   * the reader has replaced them, or code has taken them back. False if code has replaced them.
    * @param {Player} player @param {NonNullable<State["choices"]>} choices */
   async #choose(player, choices) {
     this.choosing = choices;

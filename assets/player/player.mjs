@@ -353,8 +353,8 @@ export class Player {
   }
 
   /** Set choices: load their recipe and show it. @param {Record<string, string>} changed the new values, by
-   * name @returns a promise that resolves to whether the scene then has these choices; to undefined if a later
-   * change has replaced this one */
+   * name @returns a promise that resolves to whether the scene then has these choices; to undefined if a
+   * later change has replaced this one */
   choose(changed) {
     return this.#changes.choose(changed);
   }

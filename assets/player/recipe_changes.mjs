@@ -108,9 +108,9 @@ export class RecipeChanges {
 
   /** Request the recipe for some choices. If no answer comes, or the server fails or is busy, say so, and
    * request it again after a while, or when the network is back, until `signal` aborts.
-   * @param {Record<string, string>} choices @param {AbortSignal} signal @param {Record<string, string>} [other]
-   * choices whose recipe, if there is one, is returned when only these do not cause an error; the answer then
-   * has `failed` too */
+   * @param {Record<string, string>} choices @param {AbortSignal} signal
+   * @param {Record<string, string>} [other] choices to fall back on: if the server answers these, but has had
+   * MAX_LINK_ERRORS errors for the others, the answer is their recipe, with `failed` */
   async #ask(choices, signal, other) {
     const { root } = this.#player;
     const { usual } = this.#state;
@@ -219,8 +219,8 @@ export class RecipeChanges {
 
   /** If the changed choices need another recipe, load and show it. Then show the tour's stop that waits for
    * this recipe, if there is one. @param {Record<string, string>} changed @param {Record<string, string>}
-   * rest the values of that stop that are no choices @returns {Promise<boolean | undefined>} whether the scene
-   * now has these choices; undefined if a later change has replaced this one */
+   * rest the values of that stop that are no choices @returns {Promise<boolean | undefined>} whether the
+   * scene now has these choices; undefined if a later change has replaced this one */
   async #change(changed, rest = {}) {
     const player = this.#player;
     const state = this.#state;

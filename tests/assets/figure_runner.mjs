@@ -56,11 +56,12 @@ function hurry() {
 
 /**
  * The state of a figure after each command [name, arguments …]. "show" sets all properties except for the
- * slug, several times if it has several arguments; "scene" sets another slug. "server" sets how the server answers all requests for recipes (`status`), or
- * those whose query contains `only`: an HTTP status, 0 for no answer, "hang" for an answer that never comes;
- * with `retryAfter`, in seconds. "online" dispatches that event. "reader" calls a method of the player. "press"
- * presses the pointer on the figure. "wait" waits some milliseconds. The state has the queries of the
- * requests during the command (asked), the error message (refused), and the last report to code (told).
+ * slug, several times if it has several arguments; "scene" sets another slug. "server" sets how the server
+ * answers all requests for recipes, or those whose query contains `only`: `status` is an HTTP status, 0 for
+ * no answer, "hang" for an answer that never comes; `retryAfter` is in seconds. "online" dispatches that
+ * event. "reader" calls a method of the player. "press" presses the pointer on the figure. "wait" waits some
+ * milliseconds. The state has the queries of the requests during the command (asked), the error message
+ * (refused), and the last report to code (told).
  */
 export async function figure({ recipe, usual, acts }) {
   const { Player, h } = await prepared();
