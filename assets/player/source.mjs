@@ -9,8 +9,8 @@
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
  *   number, busy?: number}} Answer the recipe for these choices, or an error message (refused) and, if the
  *   server says it, the name of the choice with the wrong value (parameter). Neither a recipe nor a message
- *   if no answer came; if the server has failed, with an HTTP status of at least 500 (failed); or if it is still
- *   busy, and is to be asked again after some milliseconds (busy)
+ *   if no answer came; if the server has failed, with an HTTP status of at least 500 (failed); or if it is
+ *   still busy, and is to be asked again after some milliseconds (busy)
  */
 
 import { wait } from "../browser.mjs";
