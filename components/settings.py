@@ -115,9 +115,9 @@ def check_storage(environment: Mapping[str, str]) -> None:
 
 
 def _reach_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise WrongSetting(f"CACHE_DIR: {folder} is not a folder")
     try:
+        if folder.exists() and not folder.is_dir():
+            raise WrongSetting(f"CACHE_DIR: {folder} is not a folder")
         tempfile.TemporaryFile(dir=made_folder(folder)).close()
     except OSError as problem:
         raise WrongSetting(f"CACHE_DIR: nothing can be written to {folder}: {problem.strerror}") from None

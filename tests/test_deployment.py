@@ -244,6 +244,15 @@ def test_an_unknown_host_name_of_redis_is_told_to_be_checked(capsys):
     assert said.count("\n") == 1 and "Check the host name in REDIS_URL" in said and "COMPOSE_PROFILES" in said
 
 
+def test_a_folder_that_cannot_be_reached_is_named(tmp_path, monkeypatch):
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)  # as below another user's home folder
+    with pytest.raises(settings.WrongSetting, match=r"^CACHE_DIR: nothing can be written to .*: Permission"):
+        settings.check_storage({"CACHE_DIR": str(tmp_path / "x")})
+
+
 def test_servers_that_start_at_the_same_time_may_share_a_folder(tmp_path):
     """Servers that check the same folder at the same time do not fail, and leave nothing in it.
 

@@ -75,14 +75,15 @@ export function present(player, handed = false) {
 
 /** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
  * the browser or to the focused element. Page Up and Page Down, the keys of a clicker, always move through
- * the tour, although the control that was clicked last may still have the focus. The arrow keys go to a
- * slider if it was reached by the keyboard. @param {KeyboardEvent} event @param {Record<string, () => void>}
- * actions by key */
+ * the tour, although the control that was clicked last may still have the focus. The arrow keys, Home and End
+ * go to a slider if it was reached by the keyboard. @param {KeyboardEvent} event
+ * @param {Record<string, () => void>} actions by key */
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {Element} */ (event.target);
   const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey;
-  const ofSlider = key.startsWith("Arrow") && target.matches("input[type=range]:focus-visible");
+  const moves = key.startsWith("Arrow") || key === "Home" || key === "End";
+  const ofSlider = moves && target.matches("input[type=range]:focus-visible");
   if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
   if (document.querySelector("dialog[open]")) return;
   const act = actions[key.length === 1 ? key.toLowerCase() : key];

@@ -23,6 +23,7 @@ export async function upload(url, file, most, smaller = "") {
     url,
     { method: "POST", body: file },
     {
+      403: "This server does not accept files.",
       507: "The server has no room for a file at the moment. Try again later.",
       413: `${size}, which is more than this server takes.${smaller}`,
       0:

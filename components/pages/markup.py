@@ -72,7 +72,9 @@ def _element(component: Component) -> Element:
     found = component.to_plotly_json()
     if found["namespace"] != "dash_html_components":
         raise TypeError(f"{found['type']} is no element of HTML: dash.html has those")
-    props = {NAMES.get(n, n.lower()): value for n, value in found["props"].items() if n not in DASHS_OWN}
+    # Dash's order of `data-…` and `aria-…` differs from process to process
+    named = sorted(found["props"].items(), key=lambda prop: prop[0] if "-" in prop[0] else "")
+    props = {NAMES.get(n, n.lower()): value for n, value in named if n not in DASHS_OWN}
     return Element(found["type"].removesuffix("El").lower(), props, found["props"].get("children"))
 
 

@@ -41,7 +41,7 @@ def add(commands: Any, serve: Callable[..., None]) -> None:
             "export",
             "write a scene as a page, a picture or a video",
             "normscape export fold --set t=1.5 --out fold.html",
-            "normscape export 'http://localhost:8050/fold?t=1.5&progress=2' --out fold.html",
+            "normscape export 'http://localhost:8050/fold?t=1.5&progress=1' --out fold.html",
             "normscape export layernorm --choice d --out layernorm.html",
             "normscape export layernorm --progress 3 --theme dark --out sphere.png",
             "normscape export fold --turn t=0:2 --seconds 4 --out fold.gif",

@@ -15,6 +15,7 @@ WORDS = {
         {"status": 413, "text": "<h1>413</h1>"},
         "This file has 3 MiB, which is more than this server takes.",
     ),
+    "a proxy's refusal": ({"status": 403, "text": "<h1>403</h1>"}, "This server does not accept files."),
     "another fault": ({"status": 502, "text": "<h1>502</h1>"}, "The server does not answer."),
 }
 

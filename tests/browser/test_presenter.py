@@ -353,6 +353,8 @@ def test_a_stop_has_its_controls_and_its_table_beside_it(page):
     expect(slider).to_be_focused()
     page.keyboard.press("ArrowRight")
     assert slider.input_value() != before and current(page) == 0, "arrow keys move a slider with the focus"
+    page.keyboard.press("End")
+    assert slider.input_value() == slider.get_attribute("max") and current(page) == 0, "and so does End"
     page.focus("#parameter-mean-value")
     page.keyboard.press("PageDown")
     assert current(page) == 1, "a clicker always leads on"

@@ -89,6 +89,7 @@ def test_names_are_those_of_html():
         (html.Div(hidden=True), "<div hidden></div>"),
         (html.Button("x", n_clicks=2, key="k"), "<button>x</button>"),
         (html.P("<b>"), "<p>&lt;b&gt;</p>"),
+        (html.P(title="t", **attributes(data_b=1, data_a=2)), '<p title="t" data-a="2" data-b="1"></p>'),
         (html.P(Markup("<b>x</b>")), "<p><b>x</b></p>"),
         ([None, [], ["a", html.Br()]], "a<br>"),
         (element("i", {"aria-hidden": True}), '<i aria-hidden="true"></i>'),
