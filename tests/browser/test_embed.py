@@ -8,6 +8,7 @@ import urllib.request
 from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -344,6 +345,20 @@ def test_it_starts_by_itself_unless_one_asked_for_no_motion(kept):
         else:
             frames(page)
             assert player(page, "[p.playing, p.progress]") == [False, 0]
+
+
+def test_in_a_narrow_frame_the_chosen_view_is_below_the_first(kept):
+    """In a narrow frame, both views and the tabs between them are as wide as the frame, and none overlap."""
+    page = kept
+    page.set_viewport_size({"width": 390, "height": 900})
+    visit(page, "/embed/cone")
+    boxes = page.locator(".views > .view:visible, .views > .tabs").evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect().toJSON()).sort((a, b) => a.top - b.top)"
+    )
+    assert [box["width"] for box in boxes] == [390] * 3
+    for upper, lower in pairwise(boxes):
+        assert upper["bottom"] <= lower["top"]
+    assert min(boxes[0]["height"], boxes[2]["height"]) > 250
 
 
 @pytest.mark.pixels
