@@ -123,6 +123,25 @@ def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
         assert box["x"] + box["width"] <= card["x"] + card["width"] and box["width"] > 100
 
 
+@pytest.mark.parametrize("link", ["/layernorm?n=60&tour=4", "/fibre?tour=7"])
+def test_on_a_small_screen_the_tables_of_a_stop_are_visible_as_a_whole(page, link):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    present(page, link)
+    rest(page, "p.root.matches('.with-table')")
+    hidden = page.locator(".numbers, .numbers .scroll").evaluate_all(
+        "(all) => all.map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"
+    )
+    assert len(hidden) > 1 and not any(map(any, hidden))
+
+
+def test_on_a_small_screen_graphs_above_a_clock_keep_their_height(page):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    present(page, "/placement?tour=8")
+    rest(page)
+    tall = page.locator(".view.flat .figure").evaluate_all("(all) => all.map((e) => e.clientHeight)")
+    assert len(tall) == 2 and min(tall) > 240
+
+
 def test_the_reason_of_a_refusal_stands_under_its_field(page):
     """The message about a refused value is below its field, and no wider than the row of the field.
 

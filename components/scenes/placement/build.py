@@ -72,11 +72,11 @@ GRAPHS = {
         Graph("cosine", "Mean cosine of two tokens", "cosine", -0.12, 1.08),
     ),
     "gradient": (
-        Graph("gradient", "Gradient at the token", "log₁₀ of the gradient", -3.7, 1.2, 2.6, log=True),
-        Graph("gradients", "Gradient at all 16 tokens", "log₁₀ of the gradient", -1.0, 1.5, 3.8, log=True),
+        Graph("gradient", "Gradient at the token", "log₁₀ gradient", -3.7, 1.2, 2.6, log=True),
+        Graph("gradients", "Gradient at all 16 tokens", "log₁₀ gradient", -1.0, 1.5, 3.8, log=True),
     ),
     "weight": (
-        Graph("score", "Largest score of the token", "log₁₀ of the score", -1.5, 1.2, 1.8, log=True),
+        Graph("score", "Largest score of the token", "log₁₀ score", -1.5, 1.2, 1.8, log=True),
         Graph("weight", "Largest weight that it gives", "weight", -0.05, 1.06),
     ),
 }
