@@ -15,7 +15,7 @@ const ECHO_MS = 1000; // milliseconds in which callbacks may send a reported val
 /** Whether the value `has` of the figure's state fulfils the request `asked`, the value of a property. If the
  * property is a dict, it may name only some entries; the other entries may then have any value. False if the
  * property is not set (null or undefined). @param {any} asked @param {any} has @returns {boolean} */
-function fulfils(asked, has) {
+export function fulfils(asked, has) {
   if (!isSet(asked)) return false;
   if (Array.isArray(has)) return same(asked, has);
   if (typeof has !== "object") return Number(asked) === has;

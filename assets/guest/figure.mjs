@@ -11,7 +11,7 @@ import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
 import { ask } from "../player/source.mjs";
-import { Binding, paced, query, same, toAdopt, without } from "./binding.mjs";
+import { Binding, fulfils, paced, query, same, toAdopt, without } from "./binding.mjs";
 import { PROPERTIES, unknownParameter, wrongProperty } from "./properties.mjs";
 /** @import { Plotly } from "../globals.mjs" */
 /** @import { State } from "./binding.mjs" */
@@ -132,7 +132,7 @@ export class Figure {
 
   /** Open a new figure for the present slug and controls, in place of the old one; an error message if this
    * is impossible. Returns whether it shows the state; also false if it has been replaced meanwhile.
-   * @param {State} state the state to show */
+   * @param {State} state the state to show @returns {Promise<boolean>} */
   async #open(state) {
     const { slug, controls } = this.props;
     this.player?.close();
@@ -147,7 +147,11 @@ export class Figure {
     });
     const { html, refused } = await this.giver.figure(String(slug), search, signal);
     if (signal.aborted) return false;
-    if (!html) return this.#refuse(String(refused));
+    if (!html) {
+      // of the state that was taken over, code may have corrected the choices, or taken them back
+      const isOld = state === this.left && !fulfils(this.props.choices, state.choices);
+      return isOld ? this.#open(this.pending) : this.#refuse(String(refused));
+    }
     this.page.innerHTML = html;
     const root = /** @type {HTMLElement} */ (this.page.querySelector(":scope > [data-slug]"));
     const source = this.giver.dress(root);

@@ -29,7 +29,7 @@ const BUSY_TEXT = "The server is busy";
 // This HTTP status may come from an error of the server that only some choices cause; others of at least 500
 // come rather from a proxy. After as many such answers to a link's choices, the defaults are tried too
 const ERROR_STATUS = 500;
-const MAX_LINK_ERRORS = 3;
+const MAX_LINK_ERRORS = 6;
 const KEEPS_ASKING_TEXT = "This page keeps asking";
 const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
@@ -145,7 +145,8 @@ export class RecipeChanges {
     this.#state.begin();
     return this.#next(async (signal) => {
       const { chosen, rest, wrong } = split(player.root.dataset.query ?? location.search, usual);
-      const other = player.apart || !Object.keys(chosen).length ? undefined : { ...usual };
+      const isUsual = !Object.keys(changes({ ...usual, ...chosen }, usual)).length;
+      const other = player.apart || isUsual ? undefined : { ...usual };
       let answer = await this.#ask({ ...usual, ...chosen }, signal, other);
       const { refused, failed } = answer;
       if (refused) {
@@ -242,7 +243,6 @@ export class RecipeChanges {
       if (signal.aborted) return undefined;
       this.#wanted = null;
       const addressed = !this.#following; // whether the page's address is that of the present state
-      this.#following = false;
       if (answer && !answer.recipe) {
         const { refused, parameter } = answer;
         state.begin();
@@ -253,6 +253,7 @@ export class RecipeChanges {
         state.begin();
         return this.#refuse(wrong.join("; "));
       }
+      this.#following = false;
       player.notice("");
       if (!answer?.recipe) return this.#arrive();
       if (addressed) writeAddress(player, false);

@@ -6,4 +6,5 @@ Object.assign(globalThis, {
   document: new EventTarget(),
   matchMedia: () => ({ matches: false }),
   addEventListener() {},
+  CSS: { escape: (name) => name },
 });

@@ -58,7 +58,8 @@ function hurry() {
  * The state of a figure after each command [name, arguments …]. "show" sets all properties except for the
  * slug, several times if it has several arguments; "scene" sets another slug. "server" sets how the server
  * answers all requests for recipes, or those whose query contains `only`: `status` is an HTTP status, 0 for
- * no answer, "hang" for an answer that never comes; `retryAfter` is in seconds. "online" dispatches that
+ * no answer, "hang" for an answer that never comes; `retryAfter` is in seconds. With `refusesHtml`, the
+ * server also refuses the HTML of figures whose query contains `only`. "online" dispatches that
  * event. "reader" calls a method of the player. "press" presses the pointer on the figure. "wait" waits some
  * milliseconds. The state has the queries of the requests during the command (asked), the error message
  * (refused), and the last report to code (told).
@@ -86,7 +87,10 @@ export async function figure({ recipe, usual, acts }) {
   const { Figure } = await import("../../assets/guest/figure.mjs");
   const giver = {
     styles: () => ({ sheet: h("style", {}), there: Promise.resolve() }),
-    figure: async (_, search) => ({ html: `?${search}` }),
+    figure: async (_, search) => {
+      const isRefused = server.refusesHtml && String(search).includes(server.only);
+      return isRefused ? { refused: "not allowed" } : { html: `?${search}` };
+    },
     dress: () => "plotly.js",
     scheme: () => "light",
   };

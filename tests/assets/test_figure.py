@@ -47,6 +47,16 @@ def test_choices_that_code_has_taken_back_are_not_refused_later(node):
     assert (back["refused"], back["n"], end["progress"]) == (None, USUAL["n"], 1)
 
 
+@pytest.mark.parametrize("corrected", [EIGHT, None])
+def test_choices_that_other_controls_cannot_have_can_be_corrected(node, corrected):
+    refuses = ["server", {"status": 400, "only": "n=9", "refusesHtml": True}]
+    without = {"controls": ["n"]}
+    acts = show(choices=NINE), refuses, show(choices=NINE, **without), show(choices=corrected, **without)
+    *_, refused, end = after(node, *acts)
+    assert refused["refused"] == "Scene x: not allowed"
+    assert (end["refused"], end["n"]) == (None, (corrected or USUAL)["n"])
+
+
 def test_what_is_taken_back_before_it_is_adopted_and_set_again_is_adopted(node):
     both = show(choices=NINE, progress=1)
     *_, end = after(node, show(), AWAY, both, HOLD, show(choices=NINE), both, BACK, ONLINE, HOLD)

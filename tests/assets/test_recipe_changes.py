@@ -38,7 +38,8 @@ def test_a_stop_without_an_answer_is_given_up_also_while_a_later_choice_is_asked
 
 def test_a_link_for_which_the_server_has_an_error_shows_the_default_state_and_is_not_overwritten(node):
     fails = ["away", 500, "d=2"]
-    *_, asking, _, opened = after(node, ["ours"], fails, ["link", "?d=2&gain=0.5"], *[ONLINE] * 2)
+    # each event makes the page ask at once; the sixth error is the last
+    _, _, asking, *_, opened = after(node, ["ours"], fails, ["link", "?d=2&gain=0.5"], *[ONLINE] * 5)
     assert (
         asking["words"]
         == "The server has an error (status 500). This page keeps asking; what it shows already still works."
@@ -47,14 +48,21 @@ def test_a_link_for_which_the_server_has_an_error_shows_the_default_state_and_is
     assert (opened["words"], opened["choices"], opened["following"]) == (words, USUAL, True)
 
 
+def test_a_refused_choice_does_not_make_the_page_overwrite_a_link_that_it_could_not_show(node):
+    fails, refuses = ["away", 500, "d=2"], ["away", 400, "n=8"]
+    link = ["link", "?d=2&gain=0.5"], *[ONLINE] * 5
+    *_, refused = after(node, ["ours"], fails, *link, refuses, ["choose", {"n": "8"}])
+    assert (refused["choices"], refused["following"]) == (USUAL, True)
+
+
 def test_a_link_is_not_given_up_while_the_server_has_an_error_for_the_default_state_too(node):
-    *_, waiting, back = after(node, ["ours"], ["away", 500], ["link", "?d=2"], *[ONLINE] * 4, BACK)
+    *_, waiting, back = after(node, ["ours"], ["away", 500], ["link", "?d=2"], *[ONLINE] * 6, BACK)
     assert waiting["following"] and waiting["words"].startswith("The server has an error (status 500). ")
     assert (back["choices"], back["words"]) == (USUAL | {"d": "2"}, "")
 
 
 def test_a_proxy_that_cannot_reach_the_server_is_no_reason_to_give_up_a_link(node):
-    *_, waiting = after(node, ["ours"], ["away", 502, "d=2"], ["link", "?d=2"], *[ONLINE] * 4)
+    *_, waiting = after(node, ["ours"], ["away", 502, "d=2"], ["link", "?d=2"], *[ONLINE] * 6)
     assert waiting["following"] and "This page keeps asking" in waiting["words"]
 
 
