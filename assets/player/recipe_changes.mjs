@@ -243,6 +243,7 @@ export class RecipeChanges {
       if (signal.aborted) return undefined;
       this.#wanted = null;
       const addressed = !this.#following; // whether the page's address is that of the present state
+      this.#following = false;
       if (answer && !answer.recipe) {
         const { refused, parameter } = answer;
         state.begin();
@@ -253,7 +254,6 @@ export class RecipeChanges {
         state.begin();
         return this.#refuse(wrong.join("; "));
       }
-      this.#following = false;
       player.notice("");
       if (!answer?.recipe) return this.#arrive();
       if (addressed) writeAddress(player, false);

@@ -6,5 +6,4 @@ Object.assign(globalThis, {
   document: new EventTarget(),
   matchMedia: () => ({ matches: false }),
   addEventListener() {},
-  CSS: { escape: (name) => name },
 });

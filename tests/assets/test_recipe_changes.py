@@ -48,13 +48,6 @@ def test_a_link_for_which_the_server_has_an_error_shows_the_default_state_and_is
     assert (opened["words"], opened["choices"], opened["following"]) == (words, USUAL, True)
 
 
-def test_a_refused_choice_does_not_make_the_page_overwrite_a_link_that_it_could_not_show(node):
-    fails, refuses = ["away", 500, "d=2"], ["away", 400, "n=8"]
-    link = ["link", "?d=2&gain=0.5"], *[ONLINE] * 5
-    *_, refused = after(node, ["ours"], fails, *link, refuses, ["choose", {"n": "8"}])
-    assert (refused["choices"], refused["following"]) == (USUAL, True)
-
-
 def test_a_link_is_not_given_up_while_the_server_has_an_error_for_the_default_state_too(node):
     *_, waiting, back = after(node, ["ours"], ["away", 500], ["link", "?d=2"], *[ONLINE] * 6, BACK)
     assert waiting["following"] and waiting["words"].startswith("The server has an error (status 500). ")
