@@ -256,6 +256,7 @@ def test_a_failure_of_the_server_is_not_taken_for_missing_routes(new_page):
         page.goto(f"{base}/lab/")
         words = "Scene stretch: The server has an error (status 500). Reload the page to try again."
         page.locator("#one .refused", has_text=words).wait_for(timeout=TIMEOUT_MS)
+        page.close()  # while the server still answers what the page is loading
 
 
 def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
