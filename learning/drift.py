@@ -31,9 +31,10 @@ def streams_as_window_slides(
     depths: int,
     kind: Kind = "places",
 ) -> Float[Array, "depths steps letters d"]:
-    """The residual stream of the `letters` tokens before position `window`, at each step of a sliding window.
+    """The residual stream of some tokens, at each step of a window that slides over a text.
 
-    There are window − letters + 1 steps, at all of which these tokens are in the window. `depths` is the
+    The tokens are the last `letters` ones of the window at step 0. After window − letters further steps they
+    are the first ones of the window. `depths` is the
     number of depths at which the stream is returned: before the first layer, after it, and so on. `kind` says
     what changes from step 0 to step t:
 

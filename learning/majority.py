@@ -37,6 +37,8 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
     """The data set of `majority`, except that training uses a fixed set of `examples` sequences.
 
+    n: the number of other sequences, on which loss and accuracy are measured, as in `majority`.
+
     Each epoch goes through this set once, in batches of `batch` sequences and in a new random order. An
     incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
     """

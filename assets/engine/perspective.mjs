@@ -22,8 +22,9 @@ export const IDENTITY_ZOOM = [1];
  * each stop and each stage; log: whether to interpolate in the logarithm of the product */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** The zoom that one entry of `wider` causes at a stage. Between its stops the zoom is interpolated linearly
- * in the product of the parameters (in its logarithm if `log`); beyond them it is constant.
+/** The zoom that one entry of `wider` causes at a stage. Its `stops` are values of the product of the
+ * parameters. Between them the zoom is interpolated linearly in this product (in the logarithm of the product
+ * if `log`); beyond them the zoom is constant.
  * @param {Wider} wider @param {number} stage @param {Record<string, number>} params */
 function pushed({ parameters, log, stops, zooms }, stage, params) {
   const value = parameters.reduce((product, name) => product * params[name], 1);

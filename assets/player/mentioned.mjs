@@ -28,7 +28,8 @@ function called(control) {
 }
 
 /** The names of the controls that a stop of the tour is about: the controls that its text names, and the
- * controls that it sets to another value than the stop before. At most MAX_CONTROLS controls are chosen,
+ * controls that it sets to another value than the stop before (at the first stop, none). The clock, which has
+ * a scrubber, is left out. At most MAX_CONTROLS controls are chosen,
  * where a vector counts as one; controls that the text names take precedence. The result has the names of all
  * sliders of a chosen vector, and is in the order of the recipe. @param {Stop} stop
  * @param {Stop | null} before the stop before; null at the first stop @param {Recipe} recipe

@@ -228,9 +228,9 @@ def test_a_request_without_an_answer_is_replaced_by_other_choices_but_not_aborte
 
 
 def unanswered(page, base, heard):
-    """Press the button "many" of an application (see `strange`), whose server does not answer.
+    """Press the button "many" of an application (see `strange`), while requests to `**/recipe/**` fail.
 
-    Returns the figure; `heard` is as in `strange`.
+    Waits until the page says that it keeps asking, and returns the figure. heard: the list of `strange`.
     """
     page.goto(f"{base}/lab/")
     one = page.locator("#one")

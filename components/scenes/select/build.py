@@ -260,6 +260,9 @@ def picture(
 def guides(x: np.ndarray, d: int, norm: str, turn: np.ndarray, reach: float) -> list[Part]:
     """The convex hull of the keys, the line along 𝟏 if d < 4, and the sphere of radius √d if there is one.
 
+    x: the keys, rotated by the orthogonal matrix `turn` so that 𝟏 points up. reach: about half the side of
+    the picture.
+
     For d = 4 the picture contains the whole hull only from the stage `centre` on. So the hull is drawn only
     from that stage on, and not at all for RMSNorm, which has no such stage.
     """

@@ -126,9 +126,9 @@ def the_middle():
 
 
 def readers():
-    """If the mean of its input is removed, a LayerNorm's output stays the same, and an RMSNorm's changes.
+    """Check that removing the mean of the inputs changes the output of an RMSNorm, but not of a LayerNorm.
 
-    The RMSNorm's new output is that of the LayerNorm with the same parameters.
+    The new output of the RMSNorm is that of a LayerNorm with the same parameters.
     """
     x = norm(n=40, mean=2).x
     level = x - x.mean(1, keepdims=True)
