@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _stop(*_: Any) -> None:
-    """End the process at once. An exception would not do: NumPy's import turns any into an ImportError."""
+    """End the process at once. An exception would not do: NumPy's import may turn it into an ImportError."""
     os.write(2, b"normscape: stopped\n")
     os._exit(128 + signal.SIGINT)
 

@@ -36,7 +36,8 @@ export function query({ choices, params, progress, follow, camera }) {
 
 /** The properties that a figure must adopt now: the pending ones, which it has not adopted yet, with their
  * present values; and the new ones (`news`). Properties that code has unset meanwhile are left out.
- * @param {State} pending of a dict, only the entries that could not be adopted @param {State} news
+ * @param {State} pending if a property is a dict, it has only the entries that are not adopted yet
+ * @param {State} news
  * @param {State} props all properties, as code has set them last @returns {State} */
 export function toAdopt(pending, news, props) {
   const still = Object.entries(pending).map(([key, value]) => {

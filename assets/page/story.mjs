@@ -8,9 +8,9 @@ import { shared } from "../globals.mjs";
 import { painted, prefersReducedData } from "../browser.mjs";
 
 // MAX_CONTEXTS is the largest number of WebGL contexts that all live figures together may use. MAX_DISTANCE
-// is the largest distance of a live figure from the middle of the window, in window heights. READING_LINE is
-// the distance of the reading line from the top of the window, also in window heights: the paragraph being
-// read is the last one that begins above this line.
+// is the largest distance from the middle of the window at which the part of a live figure may be, in window
+// heights. READING_LINE is the distance of the reading line from the top of the window, also in window
+// heights: the paragraph being read is the last one that begins above this line.
 const MAX_CONTEXTS = 4;
 const MAX_DISTANCE = 1.2;
 const READING_LINE = 0.55;
@@ -29,9 +29,9 @@ function distance(element) {
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may be live. They are taken in the order of their distance from the middle of the window;
- * a figure is left out if it is too far away, or if with it more than MAX_CONTEXTS contexts would be
- * needed. */
+/** The figures that may be live. They are taken in the order in which their parts of the story are distant
+ * from the middle of the window. A figure is left out if its part is too far away, or if with it more than
+ * MAX_CONTEXTS contexts would be needed. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = MAX_CONTEXTS;

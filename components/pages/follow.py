@@ -117,7 +117,9 @@ def close(ticket: str) -> tuple[str, int]:
 
 
 def poll_fields() -> dict[str, Any]:
-    """Parse the body of a poll, and return its three fields. Raises WrongValue if it is invalid.
+    """Parse the body of a poll, and return its three fields. Raises the errors of `json_body`.
+
+    A missing field gets a default: NOTHING, False or {}. Raises WrongValue if a field is invalid.
 
     seen  the last training step of which the page has news
     stop  whether to end the training and keep its result
@@ -134,7 +136,11 @@ def poll_fields() -> dict[str, Any]:
 
 
 def json_body() -> dict[str, Any]:
-    """The body of a POST request, which must be a JSON object. Raises WrongValue if it is not."""
+    """The body of a POST request, which must be a JSON object.
+
+    Raises WrongValue if it is not, UnsupportedMediaType if the request does not say that it is JSON, and
+    RequestEntityTooLarge if it is longer than the request's `max_content_length`.
+    """
     try:
         body = request.get_json()
     except (BadRequest, RecursionError):

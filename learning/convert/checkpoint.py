@@ -200,7 +200,7 @@ class Checkpoint:
 
     @property
     def stored(self) -> set[str]:
-        """The names of the stored tensors."""
+        """The names, as the model has them, of all stored tensors that the model uses."""
         return {name for names in self.shards.values() for name in names}
 
     def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:

@@ -21,8 +21,8 @@ ROUNDING = 1e-10  # a smaller share of energy counts as zero
 class Finding:
     """A question of the summary, such as "Is the mean zero before the norm?", with its answer.
 
-    name: a key for programs. value: the number on which the answer is based. about: the definition of this
-    number.
+    name: a key for programs. value: the number on which the answer is based, if there are enough vectors.
+    about: the definition of this number, or of what it counts.
     """
 
     name: str

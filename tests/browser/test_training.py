@@ -43,7 +43,7 @@ def words(page, pattern):
 
 
 def counted(page):
-    """From now on, count in `p.shown` the pictures of the training that the player receives."""
+    """From now on, count the pictures of the training that the page's player `p` receives, in `p.shown`."""
     player(
         page,
         "(p.shown = 0, p.showTraining = ((show) => (film) => { p.shown += 1; show.call(p, film); })"

@@ -137,8 +137,9 @@ def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: 
     are inside already, the result is the identity zoom. Otherwise the points are centred and take at most
     MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
 
-    In a view with `between`, axes that `usual` lengthens may become shorter again, down to `View.ranges`.
-    This is also done if the points are inside but take less than MIN_STAGE_FRACTION of the picture.
+    There are two exceptions for a view with `between`, if `usual` lengthens the axes. They may become shorter
+    again, down to `View.ranges`. And points that are inside already are also centred if they take less than
+    MIN_STAGE_FRACTION of the picture.
     """
     if not held:
         return identity_zoom(view.dims)

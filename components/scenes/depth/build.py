@@ -117,7 +117,7 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
 
 
 def reading(kind: str, streams: Sequence[Cloud]) -> Cloud:
-    """The cloud "reads" of pairs (norm(x), eᵢ) for the tokens x of the residual stream, at each stage.
+    """The cloud with the name "reads": pairs (norm(x), eᵢ) for the tokens x of the residual stream.
 
     The unit vector eᵢ says that x is token i; only norm(x) is drawn. kind: the norm. streams: clouds of the
     residual stream before the first block and after each block. Each step of the cloud leads from one of

@@ -110,7 +110,7 @@ def x_sliders(d: int, width: int) -> Entries:
 
 
 def pairs(d: int) -> Rows:
-    """Rows that draw a pair (x, v) as the point x + v."""
+    """Rows that draw a pair (x, v) of vectors with d coordinates: the first three coordinates of x + v."""
     return rows(np.eye(3, 2 * d) + np.eye(3, 2 * d, d))
 
 

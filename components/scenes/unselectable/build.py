@@ -238,8 +238,10 @@ def frame() -> list[Part]:
 def law(d: int) -> Array:
     """The curve of exact shares of unselectable keys in d dimensions: points (K, WIDTH) for K key counts.
 
-    The shares are in percent: of the random keys themselves, and of the centred keys, whose dimension is
-    d − 1. For the two kinds of LayerNorm (with ε = 0 and with ε) the points contain 0.
+    A point has log₁₀ of the key count, the share that is drawn at first, and the share for each way of ARMS,
+    in percent. The shares are exact for random keys, for centred keys (whose dimension is d − 1), and for
+    LayerNorm with ε = 0, where they are 0. For LayerNorm with ε no exact share is known: 0 stands in its
+    place, and is not drawn.
     """
     several = np.unique(np.geomspace(KEY_COUNTS[0], KEY_COUNTS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
