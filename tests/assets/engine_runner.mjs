@@ -6,6 +6,7 @@
 
 import "./browser_globals.mjs";
 import { figure, figureReply } from "./figure_runner.mjs";
+import { Element, Player } from "./figure_stand_ins.mjs";
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
@@ -35,7 +36,6 @@ import * as passages from "../../assets/player/passages.mjs";
 import { sortRows } from "../../assets/player/overview.mjs";
 import { spread } from "../../assets/player/scrubber.mjs";
 import { pause, poll } from "../../assets/player/poll.mjs";
-import { RecipeChanges } from "../../assets/player/recipe_changes.mjs";
 import { upload } from "../../assets/player/upload.mjs";
 import { ask } from "../../assets/player/source.mjs";
 import { framesOf } from "../../assets/player/frames.mjs";
@@ -476,7 +476,6 @@ const answers = {
   async changes({ recipe, usual, acts }) {
     let status = 200;
     let only = "";
-    let words = "";
     let requests = 0;
     globalThis.fetch = async (url) => {
       requests++;
@@ -488,29 +487,11 @@ const answers = {
       if (!status) throw new TypeError("Failed to fetch");
       return new Response(status === 200 ? JSON.stringify(recipe) : "<h1>", { status });
     };
-    const state = new State(usual);
-    const life = new AbortController();
+    Player.usual = usual;
     const dataset = { recipe: "/recipe/x", query: "" };
-    const player = {
-      root: Object.assign(new EventTarget(), {
-        dataset,
-        querySelector: () => null,
-        querySelectorAll: () => [],
-      }),
-      life: life.signal,
-      apart: true,
-      part: () => ({ textContent: words }),
-      notice: (given) => (words = given),
-      fly() {},
-    };
-    for (const name of ["usual", "recipe", "choices", "params", "progress", "state", "leg", "playing"])
-      Object.defineProperty(player, name, { get: () => state[name === "state" ? "link" : name] });
-    const parts = {
-      take: (answer, kept) => state.take(answer.recipe, answer.choices, kept),
-      build: async () => {},
-    };
-    const changes = new RecipeChanges(player, state, { takes: () => false }, parts, { schedule() {} });
-    await changes.restore();
+    const player = new Player(Object.assign(new Element("section"), { dataset }));
+    const { changes } = player;
+    await player.start();
     const told = [];
     for (const [name, ...all] of acts) {
       if (name === "away") [status, only = ""] = all;
@@ -526,9 +507,9 @@ const answers = {
       } else changes[name](...all);
       await new Promise((go) => setTimeout(go, 10));
       const { wanted, following } = changes;
-      told.push({ choices: state.choices, wanted, following, words, requests });
+      told.push({ choices: player.choices, wanted, following, words: player.words, requests });
     }
-    life.abort();
+    player.close();
     return told;
   },
   /**
