@@ -68,21 +68,15 @@ export const wait = (ms, signal) =>
 /** Sleep for `ms` milliseconds, or until the page's visibility changes, the page returns from the browser's
  * cache, the network is back, or the signal aborts. @param {number} ms @param {AbortSignal} [signal] @returns
  * {Promise<void>} */
-export const sleep = (ms, signal) =>
-  new Promise((go) => {
-    const woken = new AbortController();
-    const wake = () => {
-      clearTimeout(timer);
-      woken.abort();
-      go();
-    };
-    const timer = setTimeout(wake, ms);
-    for (const [where, what] of /** @type {[EventTarget, string][]} */ ([
-      [window, "online"],
-      [window, "pageshow"],
-      [document, "visibilitychange"],
-      ...(signal ? [[signal, "abort"]] : []),
-    ])) {
-      where.addEventListener(what, wake, { signal: woken.signal });
-    }
-  });
+export async function sleep(ms, signal) {
+  const woken = new AbortController();
+  for (const [where, what] of /** @type {[EventTarget, string][]} */ ([
+    [window, "online"],
+    [window, "pageshow"],
+    [document, "visibilitychange"],
+  ])) {
+    where.addEventListener(what, () => woken.abort(), { signal: woken.signal });
+  }
+  await wait(ms, signal ? AbortSignal.any([signal, woken.signal]) : woken.signal);
+  woken.abort();
+}

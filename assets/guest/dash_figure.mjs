@@ -5,6 +5,7 @@
 
 import { Figure } from "./figure.mjs";
 import { h } from "../dom.mjs";
+import { errorText } from "../player/source.mjs";
 /** @import { State } from "./binding.mjs" */
 
 const RELOAD_TEXT = "Reload the page to try again.";
@@ -73,7 +74,7 @@ function dress(root, base) {
  * response: JSON with an `error` if it comes from our routes; anything else means that our routes are
  * missing, or, with a status of at least 500, that the server has failed @param {number} status */
 function reason(text, status) {
-  const other = status < 500 ? NO_ROUTES_TEXT : `The server has an error (status ${status}). ${RELOAD_TEXT}`;
+  const other = status < 500 ? NO_ROUTES_TEXT : `${errorText(status)}. ${RELOAD_TEXT}`;
   try {
     return JSON.parse(text)?.error ?? other;
   } catch {

@@ -14,7 +14,7 @@ import { refuse, showLists } from "./controls.mjs";
 import { Grip } from "./grip.mjs";
 import { changes, read, split, tooLong, wrongValues } from "./link.mjs";
 import { pause } from "./poll.mjs";
-import { ask } from "./source.mjs";
+import { ask, errorText } from "./source.mjs";
 /** @import { Recipe } from "../engine/engine.mjs" */
 /** @import { FrameLoop } from "./frame_loop.mjs" */
 /** @import { Growth } from "./growth.mjs" */
@@ -288,9 +288,6 @@ export class RecipeChanges {
     return true;
   }
 }
-
-/** The notice for a server that has answered with an HTTP status of at least 500. @param {number} status */
-const errorText = (status) => `The server has an error (status ${status})`;
 
 /** The notice for the errors in a link; "" if there are none. @param {string[]} wrong */
 const wrongLinkText = (wrong) => (wrong.length ? `This link has an error: ${wrong.join("; ")}` : "");

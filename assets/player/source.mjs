@@ -99,6 +99,10 @@ async function get(url, choices, signal) {
   return { choices, refused: body?.error ?? NO_RECIPE_TEXT, parameter: body?.parameter };
 }
 
+/** The message for a server that has answered with an HTTP status of at least FAILED_STATUS.
+ * @param {number} status */
+export const errorText = (status) => `The server has an error (status ${status})`;
+
 /** Whether the server answers that the request should be repeated later. @param {Response} reply */
 const isBusy = (reply) =>
   BUSY_STATUSES.includes(reply.status) || (!reply.ok && reply.headers.has("Retry-After"));
