@@ -21,6 +21,7 @@ from hypothesis import settings
 from components.language.scene import scenes
 from components.training import recipes
 from components.training.worker import ChildWorker
+from tests.assets.engine import Node
 from tests.folders import FOLDER, cache_folder
 
 gc.disable()  # until the tests are collected: they are many objects, of which almost none is garbage
@@ -74,3 +75,10 @@ def pytest_unconfigure():
 def idle(monkeypatch):
     """Let no training worker start, because it would import PyTorch for nothing."""
     monkeypatch.setattr(ChildWorker, "ready", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def node():
+    """A Node process that runs the modules of assets/; the tests of a module share it."""
+    with Node() as process:
+        yield process

@@ -17,7 +17,7 @@ from components.language.marks import Line, Mesh, Points, PropertySelection, Sup
 from components.language.packing import packed
 from components.language.scene import Choice, Result, Several, Whole, scenes
 from components.training.recipes import recipe_of, state_of
-from tests.assets.engine import Node, as_sent, assert_agrees
+from tests.assets.engine import as_sent, assert_agrees
 from tests.scenes.rules import keep
 
 LARGEST = 1_500_000  # bytes of JSON, before gzip
@@ -26,12 +26,6 @@ INSTRUCTION = re.compile(
     r"\b(click|drag|press|tap|touch|hover)\b", re.IGNORECASE
 )  # these words belong in hints
 EVERY = pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.assets.engine import Node
-
 REST = {"choices": {"n": 60, "d": "3"}, "params": {"t": 0.5, "eps": 0.1}, "progress": 1, "follow": 2}
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def says(node, *steps):

@@ -8,17 +8,10 @@ from components.language.recipe import Parameter, Recipe, View
 from geometry import Affine, Branches, Derivative, Normalize, Of, Orbit, Pipeline, Pointwise, Softmax
 from geometry.pointwise import FUNCTIONS
 from geometry.sphere import CONVENTIONS
-from tests.assets.engine import Node
 from tests.geometry.test_derivative import STEPS
 
 SINGLE = 1e-6  # answers travel in float32
 PARAMS = {"s": 0.6}
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def agree(node, *steps, before=(), n=4):

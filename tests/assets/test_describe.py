@@ -8,19 +8,12 @@ from hypothesis import strategies as st
 from components.language.packing import packed
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
-from tests.assets.engine import Node
 
 AROUND = ["right", "back right", "back", "back left", "left", "front left", "front", "front right"]
 HEIGHTS = {
     -90: "straight below", -85: "straight below", -60: "high below", -20: "slightly below", 0: "", 5: "",
     20: "slightly above", 60: "high above", 85: "straight above", 90: "straight above",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def eye(azimuth, height, far=1.0):

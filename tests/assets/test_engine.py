@@ -36,7 +36,6 @@ from tests.assets.engine import (
     DOUBLE,
     ONE_ROUNDING,
     SINGLE,
-    Node,
     assert_agrees,
     bound_at,
     farthest,
@@ -54,12 +53,6 @@ PARAMETERS = (
     Parameter("q", "q", 1.0, -2, 2),
     Parameter("e", "ε", 0.1, 0, 3),  # never below zero: for ε and for tracks
 )
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def test_the_browser_reads_every_number_of_half_precision(node):

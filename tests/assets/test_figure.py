@@ -2,19 +2,12 @@
 
 import pytest
 
-from tests.assets.engine import Node
 from tests.assets.test_recipe_changes import RECIPE, USUAL
 
 AWAY, BACK, FAILS = ["server", {"status": 0}], ["server", {"status": 200}], {"status": 500, "only": "n=9"}
 HANGS = ["server", {"status": "hang"}]
 ONLINE = ["online"]
 HOLD = ["wait", 2500]  # milliseconds; more than HOLD_MS in assets/guest/figure.mjs
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def after(node, *acts):

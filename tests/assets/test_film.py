@@ -2,17 +2,9 @@
 
 import pytest
 
-from tests.assets.engine import Node
-
 H264, PLAIN_H264, MP4, WEBM = (
     "video/mp4;codecs=avc1.42E01E", "video/mp4;codecs=avc1", "video/mp4", "video/webm"
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from geometry import hull
-from tests.assets.engine import Node, length
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
+from tests.assets.engine import length
 
 
 def found(node, points):

@@ -15,7 +15,6 @@ from components.language import link
 from components.language.recipe import Parameter
 from components.language.scene import Choice, Sentence, Several, WrongValue, no_files, scenes, short
 from components.training.recipes import built, recipe_of, state_of
-from tests.assets.engine import Node
 from tests.components.language.test_scene import SCENE
 from tests.components.recipes import recipe
 
@@ -48,12 +47,6 @@ def kept(scene):
 MADE = kept(replace(SCENE, build=made))
 REAL = [kept(scene) for scene in scenes().values()]
 LAYERNORM = next(scene for scene in REAL if scene.slug == "layernorm")
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def told(scene, chosen):

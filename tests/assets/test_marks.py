@@ -47,18 +47,12 @@ from components.language.marks import (
 from geometry import Affine, Entries, Normalize, Pipeline, Pointwise, Track
 from geometry.gates import FATES
 from geometry.plane import edge_on
-from tests.assets.engine import DOUBLE, ONE_ROUNDING, Node, bound_at, farthest, length, unpack
+from tests.assets.engine import DOUBLE, ONE_ROUNDING, bound_at, farthest, length, unpack
 from tests.assets.test_engine import EXACT, EXAMPLES, FLOAT32, clouds, moments, recipe_of
 
 NUMBER = st.integers(-128, 128).map(lambda k: k / 64)
 QUERY = st.builds(Row, st.lists(NUMBER, min_size=1, max_size=2).map(tuple))
 HEAD = 0.25
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 # --- a strategy for every field that any mark has

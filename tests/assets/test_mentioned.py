@@ -7,17 +7,10 @@ import pytest
 from components.drawing.figure import document
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
-from tests.assets.engine import Node
 
 # a text that asks to move something that it names by a bold word or a formula
 MOVES = re.compile(r"\b(?:[Mm]ove|[Ss]et|[Cc]hoose) (?:all three )?(?:<strong>|<span class=\"math)")
 GAMMA = ["gamma1", "gamma2", "gamma3"]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def asked(scene, k):

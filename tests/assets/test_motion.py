@@ -5,17 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.assets.engine import Node
-
 STAGE_TOLERANCE = 1e-6  # as in assets/player/motion.mjs
 LONG_MS = 60_000  # longer than any automatic motion
 TIMES_MS = [*np.arange(0.0, 4000, 10), float(LONG_MS)]  # every motion ends within the first three seconds
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def calls(node, name, cases):

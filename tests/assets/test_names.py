@@ -14,17 +14,10 @@ from components.language.packing import packed
 from components.language.recipe import View, Wider, identity_zoom
 from components.language.scene import scenes
 from components.training.recipes import recipe_of, state_of
-from tests.assets.engine import Node
 
 RNG = np.random.default_rng(4)
 SINGLE = 2e-3  # in pixels: rounding of coordinates of some hundreds to single precision
 CAMERAS = [(1.0, -0.8, 0.4), (-0.3, 2.0, -1.0), (0.0, 0.0, 1.5), (0.6, 0.2, 0.3, 0.1, -0.2, 0.05)]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.mark.parametrize("camera", CAMERAS)

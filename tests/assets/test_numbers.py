@@ -28,18 +28,11 @@ from components.language.recipe import (
 )
 from geometry import Affine, Derivative, Entries, Normalize, Pipeline, Pointwise, gates, hull
 from geometry.ellipsoid import diameters
-from tests.assets.engine import Node
 from tests.components.recipes import recipe
 from tests.geometry.circle_sheets import circle_sheets, layers_of
 
 PARAMS, PROGRESS, POINT = {"gain": 2.0, "eps": 0.5}, 1.5, 7
 ROW = Row((1.0, -0.5))
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def words(node, *readouts, d=2):

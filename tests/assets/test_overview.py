@@ -2,15 +2,6 @@
 
 import pytest
 
-from tests.assets.engine import Node
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
-
-
 ROWS = [["1: a", "2.5", "pre"], ["2: b", "−1", "post"], ["3: c", "none", "pre"], ["4: d", "1,000", "final"]]
 
 

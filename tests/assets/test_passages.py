@@ -2,15 +2,7 @@
 
 import pytest
 
-from tests.assets.engine import Node
-
 STAGES = ["x", "centre", "sphere", "centre", "γ, β", "2"]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def calls(node, name, *cases):

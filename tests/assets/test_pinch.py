@@ -4,17 +4,9 @@ import math
 
 import pytest
 
-from tests.assets.engine import Node
-
 START, MOVE, END = "touchstart", "touchmove", "touchend"
 A, B, C = (0, 0, False), (100, 0, False), (100, 50, False)
 BOTH, NONE, ALONE = [True, True], [False, False], [True, False]  # the browser, and other listeners
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def test_fingers_zoom_by_what_their_distance_changes(node):

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.assets.engine import Node
-
 SELDOM, RARELY = 1000, 8000  # milliseconds: MAX_PAUSE_MS and MAX_RETRY_MS of assets/player/poll.mjs
 NOTHING = {"status": 204}
 LOST = [
@@ -23,12 +21,6 @@ LOST = [
 ]
 
 BROKEN = {"status": 200, "base64": base64.b64encode(gzip.compress(b"{}" * 900, mtime=0)[:20]).decode()}
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def told(step):

@@ -4,19 +4,12 @@ import pytest
 
 from components.language.packing import packed
 from components.training.recipes import state_of
-from tests.assets.engine import Node
 from tests.components.language.test_scene import DEFAULTS, SCENE
 
 RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}
 USUAL = {name: str(value) for name, value in DEFAULTS.items()}
 AWAY, BACK, ONLINE = ["away", 0], ["back"], ["online"]
 STOP = ["visit", {"n": "7"}, False]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def after(node, *acts):

@@ -2,15 +2,6 @@
 
 import pytest
 
-from tests.assets.engine import Node
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
-
-
 MOVE = {"from": 0, "to": 1, "done": 300}
 
 

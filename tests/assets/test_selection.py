@@ -6,17 +6,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from geometry.selection import certificate, selectable
-from tests.assets.engine import Node
 
 # Tolerances: EXACT for the certificate of one key; LIVE for the weights of all keys, as computed in a frame,
 # where the last step of Newton's method is not taken.
 EXACT, LIVE = (1e-9, 1e-5)
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def agrees(node, *sets):

@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 from components.scenes.select import SCENE
 from components.training.recipes import recipe_of
 from geometry.selection import selectable
-from tests.assets.engine import Node
 
 LIVE = 1e-5  # tolerance of a weight, as in test_selection.py, for each of the two results that are compared
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def check(node, sets):

@@ -2,11 +2,8 @@
 
 import re
 
-import pytest
-
 from components.drawing import depth
 from components.web.server import LIGHT
-from tests.assets.engine import Node
 
 SOURCE = """
 #define GLSLIFY 1
@@ -20,12 +17,6 @@ uniform highp float opacity; // uniform float not_this;
 varying vec4 color;
 void main() { gl_Position = vec4(position, 1.0); }
 """
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def test_the_declared_uniforms_have_the_names_types_and_sizes_that_webgl_would_name(node):

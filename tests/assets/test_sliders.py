@@ -2,16 +2,8 @@
 
 import pytest
 
-from tests.assets.engine import Node
-
 DOWN, MOVE, CANCEL = "pointerdown", "pointermove", "pointercancel"
 BEGUN = [[DOWN, 50, True], ["input", None, None, "2"]]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.mark.parametrize(

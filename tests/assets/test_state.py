@@ -14,17 +14,11 @@ from components.language.recipe import Recipe, View
 from components.language.scene import scenes
 from components.training.recipes import state_of
 from geometry import Affine, Pipeline
-from tests.assets.engine import Node, unpack
+from tests.assets.engine import unpack
 from tests.components.language.test_scene import SCENE
 
 FRAME = 100.0  # milliseconds
 MAX_FRAMES = 400  # longer than any run of a few stages
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 RECIPE = {**SCENE.json(), **packed(state_of(SCENE, {}).recipe), "chosen": {}, "text": None}

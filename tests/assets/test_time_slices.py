@@ -7,19 +7,12 @@ from components.language.marks import Relocate, hand_of
 from components.language.packing import packed
 from components.scenes.particles import SCENE
 from components.training.recipes import recipe_of
-from tests.assets.engine import Node
 
 N = 16
 BUDGET = 10  # parts begun in a frame
 PART = 4 * N * N  # the largest number of exponentials in a part, which is a Runge–Kutta step
 PUT = [["who1", 5], ["when1", 0.55], ["to1x", 0.6], ["to1y", -0.8]]
 BETA = [[["beta", 5.0 + k / 4]] for k in range(60)]
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def sliced(node, *acts, budget=BUDGET, **choices):

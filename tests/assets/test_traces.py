@@ -6,16 +6,9 @@ from itertools import chain
 import pytest
 
 from components.drawing.figure import document
-from tests.assets.engine import Node
 from tests.components.recipes import recipe
 
 SCALE = 1.5
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def numbers(part, path=()):

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from tests.assets.engine import Node
-
 MAX_BYTES = 34 * 2**20
 SIZE = 3 * 2**20
 WORDS = {
@@ -18,12 +16,6 @@ WORDS = {
     "a proxy's refusal": ({"status": 403, "text": "<h1>403</h1>"}, "This server does not accept files."),
     "another fault": ({"status": 502, "text": "<h1>502</h1>"}, "The server does not answer."),
 }
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.mark.parametrize(("size", "shown"), [(MAX_BYTES + 1, "34.1"), (50 * 2**20, "50")])

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from geometry.crowds import CELLS_PER_AXIS, NEIGHBOURHOOD_CELLS, crowds
-from tests.assets.engine import Node
 
 ENDS = {k: (np.full(k, -2.0), np.full(k, 3.0)) for k in (2, 3)}
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def apart(k, n, rng):

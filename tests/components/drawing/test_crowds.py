@@ -6,13 +6,6 @@ from components.drawing.crowds import crowds_of
 from components.language.packing import packed
 from components.language.scene import scenes
 from components.training.recipes import recipe_of
-from tests.assets.engine import Node
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def counts(recipe, view, progress, **params):

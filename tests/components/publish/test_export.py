@@ -27,7 +27,6 @@ from components.publish.plain import common, inside, modules, player
 from components.publish.site import values
 from components.scenes.model.build import SHIPPED
 from components.training.recipes import state_of
-from tests.assets.engine import Node
 from tests.threads import in_thread
 
 ROOT = Path(__file__).parents[3]
@@ -35,12 +34,6 @@ ROOT = Path(__file__).parents[3]
 
 def run(*arguments):
     return subprocess.run([sys.executable, "app.py", *arguments], cwd=ROOT, capture_output=True, text=True)
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 @pytest.fixture

@@ -11,13 +11,6 @@ from components.language.scene import scenes
 from components.publish import site
 from components.publish.shared_parts import compact, parts, with_references
 from components.web.server import contents
-from tests.assets.engine import Node
-
-
-@pytest.fixture(scope="module")
-def node():
-    with Node() as process:
-        yield process
 
 
 def file(text):
