@@ -12,9 +12,10 @@ const ECHO_MS = 1000; // milliseconds in which callbacks may send a reported val
 
 /** @type {readonly Name[]} */ export const NAMES = ["choices", "params", "progress", "follow", "camera"];
 
-/** Whether the value `has` of the figure's state fulfils the request `asked`, the value of a property. If the
- * property is a dict, it may name only some entries; the other entries may then have any value. False if the
- * property is not set (null or undefined). @param {any} asked @param {any} has @returns {boolean} */
+/** Whether a figure's state fulfils a request. `asked` is the value that code has set for a property, and
+ * `has` is the figure's value of this property. A dict in `asked` may name only some entries; the other
+ * entries may then have any value. False if `asked` is null or undefined. @param {any} asked @param {any} has
+ * @returns {boolean} */
 export function fulfils(asked, has) {
   if (!isSet(asked)) return false;
   if (Array.isArray(has)) return same(asked, has);
@@ -34,11 +35,11 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that a figure must adopt now: the pending ones, which it has not adopted yet, with their
- * present values; and the new ones (`news`). Properties that code has unset meanwhile are left out.
- * @param {State} pending if a property is a dict, it has only the entries that are not adopted yet
- * @param {State} news
- * @param {State} props all properties, as code has set them last @returns {State} */
+/** The properties that a figure must adopt now: those in `pending` and those in `news`. For those in
+ * `pending` the values are the present ones, from `props`. Properties that code has unset meanwhile are left
+ * out. @param {State} pending the properties, and entries of dicts, that the figure has not adopted yet
+ * @param {State} news the properties, and entries of dicts, that code has set just now @param {State} props
+ * all properties, as code has set them last @returns {State} */
 export function toAdopt(pending, news, props) {
   const still = Object.entries(pending).map(([key, value]) => {
     const present = props[/** @type {Name} */ (key)];
@@ -49,9 +50,9 @@ export function toAdopt(pending, news, props) {
   return Object.fromEntries(all.filter(([key]) => isSet(props[/** @type {Name} */ (key)])));
 }
 
-/** The properties in `pending` without those that have been adopted. A property, or an entry of a dict, stays
- * if it has another value by now. @param {State} pending @param {Record<string, any>} adopted
- * @returns {State} */
+/** Remove from `pending` the properties, and the entries of dicts, that the figure has adopted. One whose
+ * value differs from that in `adopted` stays: code has changed it since. @param {State} pending @param
+ * {Record<string, any>} adopted @returns {State} */
 export function without(pending, adopted) {
   const rest = Object.entries(pending).map(([key, value]) => {
     const done = adopted[key];
@@ -75,18 +76,18 @@ function merged(lower, upper) {
   return { ...lower, ...Object.fromEntries(both) };
 }
 
-/** The synchronisation of a figure's state with the properties that code sets: it decides which changes to
- * pass on, in both directions. `known` has the properties as they were last received from code or reported to
- * it; a dict in it may name only some entries. `expected` is the state that the figure should have as a
- * result.
+/** Synchronise a figure's state with the properties that code sets: decide which changes to pass on, in both
+ * directions. `known` has the properties as they were last received from code or reported to it; a dict in it
+ * may name only some entries. `expected` is the state that the figure should have as a result.
  *
- * Code can link the figure with a control of its own in both directions. Then each report comes back as an
- * echo: late, perhaps several times, and perhaps after newer reports. So a value (of a dict: an entry) that
- * was reported in the last ECHO_MS is taken for an echo: the figure does not adopt it. If code is then left
- * with an older value than the figure's, the figure reports its value again. All other values are requests,
- * also the values of a new figure's first report. The exchange ends: an echo of the newest report causes no
- * report, and an echo of an older one causes at most one. If code sends an older value again after ECHO_MS,
- * the figure adopts it. */
+ * Code may answer each report of the figure by setting the value that the figure has reported. This is an
+ * echo. It can come late, several times, and after newer reports. Therefore a value that the figure has
+ * reported within the last ECHO_MS is taken for an echo, and the figure does not adopt it; in dicts, each
+ * entry is judged by itself. All other values are requests, which the figure adopts. A value of a new
+ * figure's first report is never taken for an echo.
+ *
+ * An echo of an older report leaves code with an older value than the figure's; then the figure reports its
+ * value once more. An echo of the newest report causes no report. So the exchange ends. */
 export class Binding {
   constructor() {
     /** @type {State} */ this.known = {};
@@ -98,9 +99,10 @@ export class Binding {
   }
 
   /** Receive all properties from code. Returns the properties that have changed, which the figure must now
-   * adopt; of dicts, only the entries that have changed. @param {State} props all properties as code has set
-   * them @param {State} [pending] the properties that the figure has not adopted yet: if code takes back one
-   * of them, and sets it again, it has changed @param {number} now milliseconds @returns {State} */
+   * adopt; of dicts, only the entries that have changed. Echoes are left out. @param {State} props all
+   * properties as code has set them @param {State} [pending] the properties that the figure has not adopted
+   * yet. If code unsets one of them and later sets it again, it counts as changed, even if the value is the
+   * same @param {number} now milliseconds @returns {State} */
   asked(props, pending = {}, now = performance.now()) {
     const asked = /** @type {Record<string, any>} */ ({});
     for (const name of NAMES) {
@@ -180,8 +182,8 @@ const hasMore = (value, known) =>
 /** Whether two values are equal as JSON. @param {unknown} a @param {unknown} b */
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Limit how often the function `call` runs. `ask` requests a run: it takes place in the next task, but at
- * the earliest `every` milliseconds after the last run, and answers all requests up to then. `stop` cancels a
+/** Limit how often the function `call` runs. `ask` requests a run. The run takes place in a later task, at
+ * least `every` milliseconds after the last run; it answers all requests made until then. `stop` cancels the
  * requested run. @param {() => void} call @param {number} every milliseconds @returns {{ask: () => void,
  * stop: () => void}} */
 export function paced(call, every) {

@@ -32,9 +32,9 @@ export function figure(host, base, tell) {
   );
 }
 
-/** Create the style sheet for the figure's shadow tree, a `<link>` to the server (`sheet`), with a promise
- * that resolves when loading has ended, successfully or not (`there`). @param {URL} base the address of the
- * server's routes */
+/** Create the `<link>` element that loads the server's style sheet into the figure's shadow tree (`sheet`),
+ * and a promise (`there`). The promise resolves when the style sheet has been loaded, or could not be loaded.
+ * @param {URL} base the address of the server's routes */
 function styles(base) {
   const sheet = h("link", { rel: "stylesheet", href: new URL("component.css", base).href });
   return {
@@ -70,9 +70,9 @@ function dress(root, base) {
   return String(root.dataset.plotly);
 }
 
-/** The error message for a response of the server that reports failure. @param {string} text the body of the
- * response: JSON with an `error` if it comes from our routes; anything else means that our routes are
- * missing, or, with a status of at least 500, that the server has failed @param {number} status */
+/** The error message for a response in which the server reports failure. If the body is JSON with an `error`,
+ * it comes from our routes, and the `error` is the message. Otherwise the server has failed (status 500 or
+ * more), or our routes are missing. @param {string} text the body of the response @param {number} status */
 function reason(text, status) {
   const other = status < 500 ? NO_ROUTES_TEXT : `${errorText(status)}. ${RELOAD_TEXT}`;
   try {

@@ -91,8 +91,8 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a turn, which begins when all earlier turns are done, except for one that `goOn` has ended early.
-   * If it fails, an error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
+  /** Queue a turn. It begins when the turn before it is done or has called `goOn`. If the turn fails, an
+   * error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
   #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;
@@ -103,11 +103,11 @@ export class Figure {
     });
   }
 
-  /** Adopt all pending properties, in a new figure if there is none with the present slug and controls. If
-   * one is wrong, an error message is shown in place of the figure, and all of them stay pending. Properties
-   * that are pending together with choices are applied when the choices' recipe is there, since the present
-   * recipe may lack what they name. Those that code sets while that recipe is being loaded are applied at
-   * once, if the present recipe allows them. @param {State} news what code has set for this turn */
+  /** Adopt all pending properties. If no figure shows the present slug and controls, open a new one first. If
+   * a property is wrong, an error message is shown in place of the figure, and all properties stay pending.
+   * If choices are pending, their recipe is loaded first, since the present recipe may lack what the other
+   * properties name. While it is being loaded, properties that code sets are applied at once if the present
+   * recipe allows them. @param {State} news the properties that code has set for this turn */
   async #adopt(news) {
     const problem = wrongProperty(this.props);
     if (problem) return this.#refuse(problem);
@@ -130,9 +130,9 @@ export class Figure {
     this.#adopted(all);
   }
 
-  /** Open a new figure for the present slug and controls, in place of the old one; an error message if this
-   * is impossible. Returns whether it shows the state; also false if it has been replaced meanwhile.
-   * @param {State} state the state to show @returns {Promise<boolean>} */
+  /** Open a new figure for the present slug and controls, in place of the old one. Returns true if the new
+   * figure is shown. Returns false if an error message is shown instead, or if the new figure is replaced or
+   * closed while it is being loaded. @param {State} state the state to show @returns {Promise<boolean>} */
   async #open(state) {
     const { slug, controls } = this.props;
     this.player?.close();
@@ -186,11 +186,12 @@ export class Figure {
     if (asked.camera !== undefined) player.fly(state.camera);
   }
 
-  /** Change choices, for which the figure needs another recipe. If there is no such recipe, show the error
-   * message in place of the figure. If there is no answer for HOLD_MS, the next turn begins meanwhile.
-   * Returns whether the other pending properties can be applied now: the figure has adopted the choices, or
-   * the reader has replaced them, or code has taken them back. False if code has replaced them.
-   * @param {Player} player @param {NonNullable<State["choices"]>} choices */
+  /** Change choices, for which the figure needs another recipe. If the choices are refused, show an error
+   * message in place of the figure. If no answer comes within HOLD_MS, the next turn begins, while this turn
+   * goes on waiting. Returns whether the other pending properties can be applied now. True if the figure has
+   * adopted the choices, if the reader has replaced them, or if code has unset them. False if they are
+   * refused, if code has replaced them, or if the figure is closed. @param {Player} player @param
+   * {NonNullable<State["choices"]>} choices */
   async #choose(player, choices) {
     this.choosing = choices;
     const asked = query({ choices });

@@ -19,13 +19,12 @@ const WIDGET_TIMEOUT_MS = 1000; // longest wait for the shared widget, which som
 const NO_ANSWER_TEXT = "the kernel does not answer; if it was restarted, run this figure's cell again";
 const GONE_TEXT = "the kernel that made this figure is gone; run its cell again";
 
-/** Get the recipe for a query: the one in the widget's state, if that is for this query. Otherwise, or if it
- * cannot be unpacked, a recipe is requested from the kernel; the result is then the kernel's recipe or its
- * error message (`refused`). The kernel's answers to other queries are ignored. The promise never rejects: it
- * resolves with `refused` if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer.
- * @param {Model} model the widget's properties @param {(packed: DataView) => Promise<any>} unpack decodes
- * compressed JSON @param {string} query as in `Made.key` @param {AbortSignal} signal
- * @returns {Promise<Omit<Answer, "choices">>} */
+/** Get the recipe for a query. If the recipe in the widget's state is for this query, it is the result;
+ * otherwise a recipe is requested from the kernel. The kernel's answers to other queries are ignored. The
+ * promise never rejects. It resolves with an error message (`refused`) if the kernel refuses the query or is
+ * gone, if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer. @param {Model} model the widget's
+ * properties @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
+ * as in `Made.key` @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     let isDone = false;
