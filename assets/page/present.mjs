@@ -73,11 +73,11 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting, unless a dialog is open, or the key press belongs to
- * the browser or to the focused element. Page Up and Page Down, the keys of a clicker, always move through
- * the tour, although the control that was clicked last may still have the focus. The arrow keys, Home and End
- * go to a slider if it was reached by the keyboard. @param {KeyboardEvent} event
- * @param {Record<string, () => void>} actions by key */
+/** Perform the action of a key press while presenting. Does nothing while a dialog is open, or if the key
+ * press belongs to the browser or to the focused element. Page Up and Page Down, the keys of a clicker (a
+ * remote control for slides), move through the tour even while another control has the focus. If the reader
+ * has reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param {KeyboardEvent}
+ * event @param {Record<string, () => void>} actions by key */
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {Element} */ (event.target);

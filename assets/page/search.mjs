@@ -19,8 +19,8 @@ import { nearestWord } from "./spelling.mjs";
 const MAX_PAGES = 8;
 const MAX_HITS_PER_PAGE = 2;
 const MAX_SNIPPET_CHARACTERS = 200; // longest snippet of a page in the results
-/** Parameters of the BM25 score: how many times a word in an entry's names counts, where a word in its text
- * counts once; term saturation (k₁); and length normalisation (b). */
+/** Parameters of the BM25 score: the weight of a word in an entry's names (a word in its text has weight 1);
+ * term saturation (k₁); and length normalisation (b). */
 const NAME_WEIGHT = 4;
 const TERM_SATURATION = 1.2;
 const LENGTH_NORMALIZATION = 0.7;
@@ -196,10 +196,10 @@ const isLong = (/** @type {string} */ word) => /^\p{L}{2,}$/u.test(word);
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The entries that match a query well enough, the best first, with their scores (hits); and for each word of
- * the query the stems that match it (likes). Entries with a share of the query's words (matchShare) below
- * MIN_MATCH_SHARE, or below half of the largest share, are left out. So `hits` can be empty even if an entry
- * contains a word of the query. @param {Entry[]} entries @param {string} query */
+/** The entries that match a query well enough, the best first, with scores (hits); and for each word of the
+ * query the stems that match it (likes). An entry's matchShare is the share of the query's words, weighted by
+ * rarity, that it has. Entries with less than MIN_MATCH_SHARE, or less than half of the largest share, are
+ * left out; so `hits` can be empty. @param {Entry[]} entries @param {string} query */
 function ranked(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = plainSpelling(query).trim();

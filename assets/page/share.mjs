@@ -1,7 +1,7 @@
 // @ts-check
-/** Show the share dialog. It offers a link to the figure in the state in which the figure rests or will come
- * to rest, the HTML of an iframe that shows the figure in another page, and files to save (PNG, SVG, video).
- */
+/** Show the share dialog. It offers a link to the figure, the HTML of an iframe that shows the figure in
+ * another page, and files to save (PNG, SVG, video). If the figure moves, link and iframe show the state in
+ * which it will come to rest. */
 
 import { h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
@@ -85,8 +85,8 @@ function copyable(label, text, said) {
   );
 }
 
-/** The line of the dialog which says that the links work only on the reader's own computer, as an array of
- * one element; [] if they lead to another computer. */
+/** Create the note which says that the links work only on the reader's own computer. Returns an array with
+ * the note; [] if the page comes from another computer. */
 const localNote = () =>
   ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
     ? [

@@ -29,9 +29,10 @@ function distance(element) {
   return Math.max(0, top - middle, middle - bottom) / innerHeight;
 }
 
-/** The figures that may be live. They are taken in the order in which their parts of the story are distant
- * from the middle of the window. A figure is left out if its part is too far away, or if with it more than
- * MAX_CONTEXTS contexts would be needed. */
+/** Choose the figures that may be live, those nearest to the middle of the window first. What counts is the
+ * distance of the figure's part of the story. A figure is left out if this distance is MAX_DISTANCE or more,
+ * or if the chosen figures would then need more than MAX_CONTEXTS contexts. Returns the set of chosen
+ * figures. */
 function chosen() {
   const parts = figures.map((figure) => ({ figure, far: distance(figure.closest(".part") ?? figure) }));
   let room = MAX_CONTEXTS;
