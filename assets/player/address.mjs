@@ -21,10 +21,9 @@ function advance(stop = shown.stop) {
   return { ...history.state, ...shown };
 }
 
-/** Read the data of the entry of the browser's history to which the reader has gone, and make it `shown`.
- * Returns this data, and whether the entry comes before the one shown until now (`back`). An entry without
- * data is new, because the reader has followed a link to a place on the page; then the data of a next entry
- * is stored in it. */
+/** Note to which entry of the browser's history the reader has gone: its data becomes `shown`. Returns this
+ * data, and whether the entry is older than the one shown until now (`back`). An entry without data is new:
+ * the browser has made it for a link to a place on the page. It then gets the data of a new entry. */
 export function arrive() {
   const before = shown.at;
   if (history.state?.at === undefined) history.replaceState(advance(), "");
@@ -32,12 +31,12 @@ export function arrive() {
   return { ...shown, back: shown.at < before };
 }
 
-/** Announce the player's state by the event `normscape:state` on the player's element. If the figure moves,
- * it is the state in which the figure will come to rest. On the scene's own page, also write it into the
- * page's address. The address stays as it is in an embedded figure, while a running training is shown, and
- * (unless `push`) while the player still loads the state that the address names. @param {Player} player
- * @param {boolean} push whether to add an entry to the browser's history, instead of replacing the present
- * one */
+/** Announce the player's state by the event `normscape:state` on the player's element. On the scene's own
+ * page, also write the state into the page's address. If the figure moves, the state in which it will come to
+ * rest is taken instead. The address does not change in an embedded figure or while a running training is
+ * shown. Unless `push` is true, it does not change either while the player still loads the state that the
+ * address names. @param {Player} player @param {boolean} push whether to add an entry to the browser's
+ * history, instead of replacing the present one */
 export function writeAddress(player, push) {
   const { root, path } = player;
   const query = write(resting(player), player.usual, player.recipe);
@@ -58,9 +57,9 @@ export function writeStop(player, stop) {
   history.pushState(advance(stop), "");
 }
 
-/** Store in the present entry of the browser's history the tour's stop with which a page is opened. Does
- * nothing in an embedded figure. @param {Player} player @param {number} stop the index of the stop; −1 if
- * none is shown */
+/** Note in the present entry of the browser's history which stop of the tour is shown, without adding an
+ * entry. Does nothing in an embedded figure. @param {Player} player @param {number} stop the index of the
+ * stop; −1 if none is shown */
 export function noteStop(player, stop) {
   if (!addressed(player)) return;
   shown = { stop, depth: 0, at: history.state?.at ?? shown.at + 1 };

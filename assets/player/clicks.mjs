@@ -16,10 +16,10 @@ export function click(player, { hand }, point) {
   openFollowed(player);
 }
 
-/** Play the part of a training that a clicked point stands for. The `Replay` gives for it a point to follow
- * (select), a stage to go to, and a part of the clock's range, through which the clock then runs. The point
- * and the stage can be missing (−1). @param {Player} player @param {Replay} hand @param {number} point the
- * index of the clicked point */
+/** Play the part of a training that a clicked point stands for: follow (select) a point, go to a stage, and
+ * run the clock through a part of its range. The `Replay` has these three for each point that can be clicked.
+ * −1 for the point to follow, or for the stage, means that there is none. @param {Player} player @param
+ * {Replay} hand @param {number} point the index of the clicked point */
 export function replay(player, { spans, follow, progress }, point) {
   const [from, to] = unpack(spans).subarray(2 * point, 2 * point + 2);
   const followed = unpack(follow)[point];

@@ -44,18 +44,19 @@ export class Computed {
     this.#moved = false;
   }
 
-  /** Compute the positions (`at`) of the points of all clouds at `progress`. @param {number} progress the
-   * position between stages, in stages @param {Progresses | null} each the progress of each point of the
-   * clouds whose points do not move together; null if all points move together */
+  /** Compute the present positions of the points of all clouds, and store them in `at`. @param {number}
+   * progress from 0 to the number of steps; 1.5 is half way from stage 1 to stage 2 @param {Progresses |
+   * null} each for each loose cloud (whose points may start to move at different times), the progress of each
+   * point; null if all points have the same progress */
   place(progress, each) {
     this.each = each;
     this.at = now(this.#params().recipe, this.stages, progress, each, this.#there);
   }
 
-  /** Run the function `draw`, which draws a frame, and return its result. Long computations in it stop when
-   * `more` says that the frame has no more time (time_slices.mjs), and the next call of `within` continues
-   * them. @template T @param {More | undefined} more tells whether there is time; undefined: there is always
-   * time @param {() => T} draw @returns {T} */
+  /** Run the function `draw`, which draws a frame, and return its result. If the frame has no time left, long
+   * computations in `draw` stop, and the next call of `within` continues them (time_slices.mjs). @template T
+   * @param {More | undefined} more tells whether the frame has time left; undefined: it always has @param {()
+   * => T} draw @returns {T} */
   within(more, draw) {
     this.#moved ||= this.unfinished;
     const { result, unfinished } = sliced(more, draw);

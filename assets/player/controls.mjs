@@ -2,9 +2,9 @@
 /** The controls of a scene as native form elements: sliders for parameters; lists, check boxes and text
  * fields for choices. Each control calls a function when the reader changes its value.
  *
- * @typedef {(moved: boolean) => void} Restore a function that undoes a touch of a control. If the touch has
- *   changed the value (`moved`), the value becomes as it was before; it then counts as set by the reader only
- *   if it did before
+ * @typedef {(moved: boolean) => void} Restore a function that undoes a touch of a control. moved: whether the
+ *   touch has changed the value; if so, the previous value is restored. In both cases the value counts as set
+ *   by the reader only if it did so before the touch
  */
 
 import { marksOf, unpack } from "../engine/engine.mjs";
@@ -16,8 +16,9 @@ import { within } from "./link.mjs";
 export const MAX_SIDEWAYS_PX = 15;
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
-/** The range of a parameter's slider. A logarithmic slider runs over the decimal logarithm of the values, and
- * its lowest position, one step below the smallest value, stands for exactly 0. @param {Parameter} p */
+/** The range of a parameter's slider: its min, max and step. The positions on a logarithmic slider are
+ * decimal logarithms of the values; the lowest, one step below that of the smallest value, stands for 0.
+ * @param {Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
@@ -46,10 +47,10 @@ export function fitting(at, { min, max, step }) {
   return at < max ? Number(Math.min(max, near).toPrecision(12)) : max;
 }
 
-/** Restore a slider if the browser decides that a touch of it is a scroll of the page. Chromium has by then
- * moved the slider to the finger. If the finger has dragged the slider sideways, the slider keeps its new
- * value, even if the touch is cancelled for another reason. @param {HTMLInputElement} range the slider
- * @param {() => Restore} remember called when a touch begins */
+/** Restore a slider's value if the browser decides that a touch of the slider scrolls the page; by then,
+ * Chromium has moved the slider to the finger. But if the finger has moved more than MAX_SIDEWAYS_PX
+ * sideways, it has dragged the slider, and the slider keeps its new value. @param {HTMLInputElement} range
+ * the slider @param {() => Restore} remember called when a touch begins */
 export function restoreAfterScroll(range, remember) {
   let start = { x: 0, position: range.value, restore: /** @type {Restore} */ (() => {}) };
   let moved = false;
@@ -191,8 +192,8 @@ const group = (members) => {
   );
 };
 
-/** The largest value that a click on the figure can give a choice, such as the last seed; 0 if no click sets
- * the choice. @param {Recipe} recipe @param {string} name of the choice */
+/** The largest value to which a click on the figure can set a choice, such as the last seed; 0 if no click
+ * sets the choice. @param {Recipe} recipe @param {string} name of the choice */
 const clicked = (recipe, name) =>
   marksOf(recipe).reduce(
     (most, { hand }) =>
@@ -202,10 +203,11 @@ const clicked = (recipe, name) =>
     0,
   );
 
-/** A control of a choice. show: a function that shows a value; refuse, only for a control in which readers
- * type: a function that shows an error message below it if it still has the given value, and returns whether
- * it has. @typedef {{element: HTMLElement, show: (value: string) => void, refuse?: (value: string, words:
- * string) => boolean}} Control */
+/** A control of a choice. show: a function that shows a value. refuse: a function that shows an error message
+ * (`words`) below the control, if the reader has typed the refused `value` there and it still stands there;
+ * returns whether this is so. Controls without typing have no `refuse`, or one that returns false. @typedef
+ * {{element: HTMLElement, show: (value: string) => void, refuse?: (value: string, words: string) => boolean}}
+ * Control */
 
 /** For the element of each choice's control: the control, the choice as JSON (definition), and the choice's
  * name. @type {WeakMap<Element, Control & {definition: string, name: string}>} */

@@ -111,8 +111,9 @@ export function where({ recipe, progress, last }) {
   return `${counted}, between the stages ${from} and ${to} (${progress.toFixed(1)} of ${last})`;
 }
 
-/** The number of points of the cloud whose points can be followed (selected) that `Points` marks draw. It is
- * known only if each of these marks has a fixed list of points; otherwise Infinity. @param {Recipe} recipe */
+/** The number of points that `Points` marks draw of one cloud: the cloud whose points can be followed
+ * (selected). Marks that draw only the followed point are ignored. Infinity unless each other mark has a
+ * fixed list of points. @param {Recipe} recipe */
 function dotCount(recipe) {
   const cloud = recipe.table?.cloud ?? recipe.clouds[0].name;
   const marks = marksOf(recipe).filter((m) => m.mark === "Points" && m.cloud === cloud);
@@ -151,17 +152,19 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
 
-/** Make the element of a view an image for screen readers, named by its title and described by the
- * description of the state. @param {Element} element @param {View} view @param {Player} player */
+/** Present the element of a view to screen readers as an image. The image's name is the title of the view or,
+ * without one, of the recipe; its description is the description of the player's state. @param {Element}
+ * element @param {View} view @param {Player} player */
 export function labelFigure(element, view, player) {
   element.role = "img";
   element.ariaLabel = plain(view.title) || player.recipe.title;
   element.setAttribute("aria-describedby", descriptionId(player));
 }
 
-/** Add the live region with the description of the state, from which screen readers announce the sentences
- * that have changed. @param {Player} player @returns {(ran: boolean) => void} a function to call at rest: it
- * updates the description. After a run (`ran`) the first sentence is announced even if it has not changed */
+/** Add the live region that describes the state in sentences. Screen readers announce the sentences that have
+ * changed. @param {Player} player @returns {(ran: boolean) => void} a function to call at rest, which updates
+ * the sentences. ran: whether the clock or a move between stages has run since the last call; if so, the
+ * first sentence is announced even if it has not changed */
 export function description(player) {
   const id = descriptionId(player);
   const stage = player.need("stage");

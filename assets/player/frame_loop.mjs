@@ -18,10 +18,10 @@ const PER_POINT = 100; // units of work for each point; a unit is the work for o
 const REST_MS = 250; // milliseconds without motion after which the figure settles
 const TRAINING_REST_MS = 2000; // like REST_MS, while a training in progress is shown
 
-/** Start the time budget of a frame. Returns a function to call before each part of a long computation, with
- * the number n of points that the part moves: it adds n·(n + PER_POINT) to the work of the frame, and returns
- * whether there is time for the part. There is time if the work is at most SURE_WORK, or if less than
- * SLICE_MS have passed. @returns {More} */
+/** Start the time budget of a frame. Returns a function to call before each part of a long computation. Its
+ * argument n is the number of points that the part moves. The function adds n·(n + PER_POINT) to the work of
+ * the frame, and returns whether there is time for the part. There is time if the work is then at most
+ * SURE_WORK, or if less than SLICE_MS have passed. @returns {More} */
 function slice() {
   const end = performance.now() + SLICE_MS;
   let work = 0;

@@ -225,10 +225,10 @@ function cameraNumbers({ eye, center }) {
 }
 
 /** The parameters, progress, camera and followed (selected) point that a state keeps when the scene gets
- * another recipe. A parameter keeps its value if this differs from the old default and the new recipe allows
- * it; all other parameters get the defaults of the new recipe. Progress beyond the last stage becomes the
- * last stage; if the new recipe does not have the followed point, its default point is followed.
- * @param {State} state @param {Recipe} before the old recipe @param {Recipe} recipe the new one */
+ * another recipe. A value of a parameter is kept if it differs from the old default and is allowed in the new
+ * recipe; all other parameters get the new defaults. Progress is limited to the last stage. If the new recipe
+ * has too few points for the followed one, its default point is followed. @param {State} state @param
+ * {Recipe} before the old recipe @param {Recipe} recipe the new one */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);
   const usual = defaults(before);
@@ -244,10 +244,10 @@ export function kept(state, before, recipe) {
   };
 }
 
-/** A copy of `params` in which each parameter that the reader has set has its value from `present`, if the
- * recipe allows that value. @param {Record<string, number>} params @param {Record<string, number>} present
- * the present values @param {Set<string>} touched the names of the values that the reader has set @param
- * {Recipe} recipe */
+/** A copy of `params` in which the values of the parameters that the reader has set are replaced by those in
+ * `present`. Values in `present` that the recipe does not allow are ignored. @param {Record<string, number>}
+ * params @param {Record<string, number>} present the present values @param {Set<string>} touched the names of
+ * the values that the reader has set @param {Recipe} recipe */
 export function overlaid(params, present, touched, recipe) {
   const own = recipe.parameters.filter((p) => touched.has(p.name) && within(p, present[p.name] ?? NaN));
   return { ...params, ...Object.fromEntries(own.map(({ name }) => [name, present[name]])) };

@@ -43,9 +43,9 @@ export const stageBeside = (progress, by, last) =>
     ),
   );
 
-/** The next leg (move between stages) while a scene plays: from `progress` to the next stage; from the last
- * stage on, the leg from the first stage to the second. @param {number} progress @param {number} last the
- * index of the last stage @returns {Leg} */
+/** The next leg (move between stages) while a scene plays: from `progress` to the next stage. If `progress`
+ * is at the last stage, playing starts again: the leg leads from stage 0 to stage 1. @param {number} progress
+ * @param {number} last the index of the last stage @returns {Leg} */
 export function nextLeg(progress, last) {
   const from = progress >= last ? 0 : progress;
   return { from, to: stageBeside(from, 1, last), done: 0 };

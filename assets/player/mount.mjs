@@ -31,9 +31,9 @@ const IDLE_TIMEOUT_MS = 300; // how long to wait at most until the browser is id
 /**
  * @typedef {{picked: (layer: Mark, point: number) => void, turned: (camera: Camera, panel: Panel) => void,
  * living: () => void, panels: (panels: Panel[]) => Panel[]}} Listeners functions that `open` or a panel
- * calls. picked: when the reader clicks on a point; turned: when the reader turns a panel's camera; living:
- * when the first panel is drawn, so that frames can follow; panels: when the panels are made; this function
- * stores them in an array, which it returns
+ * calls. picked: the reader has clicked on a point; turned: the reader has turned a panel's camera; living:
+ * the first panel has been drawn, so frames can follow; panels: the panels have been created, and this
+ * function stores their array and returns it
  */
 
 /** The colour of a role in the theme of an element, as a CSS value. @param {Element} element
@@ -277,8 +277,9 @@ export function pictured(player) {
   return [showNow];
 }
 
-/** The index, in its cloud, of the point that a layer draws as its vertex with the number `index`.
- * @param {Mark} layer @param {number} index @returns {number} */
+/** The index, in its cloud, of a point that a layer draws. A layer may draw only some points of the cloud, or
+ * draw them in another order. @param {Mark} layer @param {number} index the index of the point among those
+ * that the layer draws, in its order @returns {number} */
 function pointOf(layer, index) {
   if (layer.mark === "Line") return layer.order ? unpack(layer.order)[index] : index;
   const only = onlyOf(layer);

@@ -48,12 +48,15 @@ export const typeset = (text) =>
     .replace(/^-(?=0(\.0*)?$)/, "")
     .replace(/^-(?=\d)/, "−");
 
-/** Format a number as text; NaN as "—". @param {number} x @param {number | null} [digits] the number of
- * digits after the decimal point. Numbers from 1,000 on are shown without these digits, and with commas; if
- * it is 2 or more, those from 100 on, too. Numbers from 1e6 on are written with a power of ten. If `digits`
- * is at least MANY_ZEROS, a number that would be shown as zeros only is written with a power of ten, too; but
- * one below ROUNDING_ERROR is shown as "≈ 0", and 0 as "0". If `digits` is null: three digits, or five below
- * 0.01; "0" below 0.00005; a power of ten from 1e5 on. All limits are for the absolute value */
+/** Format a number as text; NaN as "—". All limits below are for the absolute value.
+ *
+ * If `digits` is null: three digits after the decimal point, or five below 0.01; "0" below 0.00005; a power
+ * of ten from 1e5 on.
+ *
+ * Otherwise `digits` is the number of digits after the decimal point. From 1,000 on, or from 100 on if
+ * `digits` is 2 or more, the number is a whole number with commas; from 1e6 on it has a power of ten. If
+ * `digits` is at least MANY_ZEROS, no small number is shown as zeros only: it gets a power of ten or, below
+ * ROUNDING_ERROR, becomes "≈ 0"; 0 itself becomes "0". @param {number} x @param {number | null} [digits] */
 export function fixed(x, digits = null) {
   if (Number.isNaN(x)) return "—";
   const size = Math.abs(x);

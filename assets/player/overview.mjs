@@ -105,12 +105,13 @@ function sortable({ columns, rows, abouts, choice }, player) {
   return { table: h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body), show, text };
 }
 
-/** Sort the rows of a table by column c: by its numbers, or by its words if no cell begins with a number.
- * Column 0 stands for the rows' own order. If the rows are sorted by column c already, their order is
- * reversed. Otherwise the largest number or the first word of the column comes to the top, for column 0 the
- * first row. Returns the new order, "ascending" or "descending". @param {{cells: string[], value: number}[]}
- * rows value: the row's number in the rows' own order @param {number} c @param {string | null} before the
- * present order; "none" if the rows are sorted by another column */
+/** Sort the rows of a table, in place, after a click on the head of column c: by the numbers in this column,
+ * or by its words if no cell begins with a number. Column 0 stands for the original order of the rows. If the
+ * rows are sorted by column c already, their order is reversed. Otherwise a column of numbers is sorted in
+ * descending order, a column of words or column 0 in ascending order. Returns the new order, "ascending" or
+ * "descending". @param {{cells: string[], value: number}[]} rows value: the row's number in the original
+ * order @param {number} c @param {string | null} before the present order of column c; "none" if the rows are
+ * sorted by another column */
 export function sortRows(rows, c, before) {
   const of = (/** @type {typeof rows[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
   const words = rows.every((row) => of(row) === Infinity);

@@ -265,15 +265,16 @@ export class Player {
     if (this.#state.set(name, value)) this.#schedule();
   }
 
-  /** Set the progress, and end the present move to a stage. Playing goes on from there; an opening ends.
+  /** Set the progress, and end any move to a stage. Playing goes on; the opening (playing by itself) ends.
    * @param {number} progress in stages, from 0 to `last`; otherwise throws a RangeError */
   seek(progress) {
     this.#state.seek(progress);
     this.#schedule();
   }
 
-  /** Return a function that restores the present value of a parameter, or of the progress (name "progress"),
-   * and whether the value counts as set by the reader. @param {string} name @returns {Restore} */
+  /** Remember the present value of a parameter or of the progress, and whether the reader has set it. Returns
+   * a function that restores both (see `Restore` in controls.mjs). @param {string} name of the parameter, or
+   * "progress" @returns {Restore} */
   remember(name) {
     const isTouched = this.#state.touched(name);
     const value = name === "progress" ? this.progress : this.params[name];

@@ -12,11 +12,12 @@ const MAX_RETRY_MS = 8000;
 const RETRY_GROWTH = 2;
 const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a request counts as failed
 
-/** Compute the pause until the next request, in milliseconds. `lost` is the number of failed requests in a
- * row, and `empty` the number of all requests since the last news, failed ones included. `after` is the
- * server's Retry-After in seconds, the shortest pause after a failure. After a failure a random factor
- * spreads out the requests of pages that have lost the server at the same time. @param {{empty: number, lost:
- * number, after: number}} since @param {number} [chance] a random number from 0 to 1 */
+/** Compute the pause until the next request, in milliseconds. It grows with `empty` or, after a failure, with
+ * `lost`; after a failure it is at least `after` seconds. Then a random factor also spreads out the requests
+ * of pages that have lost the server at the same time. @param {{empty: number, lost: number, after: number}}
+ * since empty: the number of requests since the last news, failed ones included; lost: the number of failed
+ * requests in a row; after: the server's Retry-After in seconds @param {number} [chance] a random number from
+ * 0 to 1 */
 export function pause({ empty, lost, after }, chance = Math.random()) {
   if (!lost) return Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * PAUSE_GROWTH ** empty);
   return Math.max(

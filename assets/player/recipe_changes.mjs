@@ -1,11 +1,10 @@
 // @ts-check
 /**
  * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
- * embed. If a change is requested while the recipe of an earlier one is being loaded, that request is
- * aborted. New choices are merged with those of the earlier change; a link, a stop or a host's state replaces
- * them. A loaded recipe is shown only when the reader neither drags nor types (grip.mjs). If no answer comes,
- * the request is repeated until one comes or another change is requested; until then the change is pending,
- * as if the answer were slow.
+ * embed (its host). A new change aborts the request for the recipe of an earlier change. New choices are
+ * merged with choices that are still being loaded; a link, a stop or a host's state replaces those. A loaded
+ * recipe is shown only when the reader neither drags nor types (grip.mjs). If no answer comes, the request is
+ * repeated until an answer comes or another change is requested.
  */
 
 import { prefersReducedMotion, sleep, wait } from "../browser.mjs";
@@ -73,10 +72,10 @@ export class RecipeChanges {
     return this.#following;
   }
 
-  /** Run `change` after all changes that have begun, whose requests are aborted. Returns its result;
-   * undefined if a later change was requested before it could run. @template T @param {(signal: AbortSignal)
-   * => Promise<T>} change `signal` aborts when a later change is requested, or the player is closed @returns
-   * {Promise<T | undefined>} */
+  /** Run `change` when all earlier changes have ended; their requests are aborted now. Returns the result of
+   * `change`, or undefined if a later change was requested before `change` could run. @template T @param
+   * {(signal: AbortSignal) => Promise<T>} change `signal` aborts when a later change is requested, or the
+   * player is closed @returns {Promise<T | undefined>} */
   #next(change) {
     const player = this.#player;
     const noticed = () => player.part("notice")?.textContent ?? "";
@@ -106,11 +105,11 @@ export class RecipeChanges {
     return done;
   }
 
-  /** Request the recipe for some choices. If no answer comes, or the server fails or is busy, say so, and
-   * request it again after a while, or when the network is back, until `signal` aborts.
-   * @param {Record<string, string>} choices @param {AbortSignal} signal
-   * @param {Record<string, string>} [other] choices to fall back on: if the server answers these, but has had
-   * MAX_LINK_ERRORS errors for the others, the answer is their recipe, with `failed` */
+  /** Request the recipe for some choices. If the server does not answer, fails or is busy, show a notice, and
+   * request the recipe again after a pause or when the network is back, until `signal` aborts. @param
+   * {Record<string, string>} choices @param {AbortSignal} signal @param {Record<string, string>} [other] the
+   * defaults, to be tried too once the server has answered MAX_LINK_ERRORS times with ERROR_STATUS. If the
+   * server has a recipe for them, this recipe is the answer, with the status as `failed` */
   async #ask(choices, signal, other) {
     const { root } = this.#player;
     const { usual } = this.#state;
@@ -132,10 +131,11 @@ export class RecipeChanges {
     }
   }
 
-  /** Show the state that the page's link names. If the link has an error, report the error and show the
-   * scene's default state; also if the server has an error for this link only, but then the link is not
-   * overwritten until the reader makes a choice. In a page that is not ours, the server is asked again
-   * instead, until the code of that page sets other choices. @returns {Promise<unknown>} */
+  /** Show the state that the page's link names. If the link has an error, show the scene's default state and
+   * a notice. If the server has an error for this link but not for the default state, do the same, but keep
+   * the link in the address until the reader makes a choice. In a page that is not ours, a server error does
+   * not lead to the default state: the server is asked again, until it answers or code sets other choices.
+   * @returns {Promise<unknown>} */
   restore() {
     const player = this.#player;
     const { usual } = this.#state;

@@ -134,9 +134,9 @@ function fitLabels(labels, stops) {
   }
 }
 
-/** Hide the labels that the name of the present stage overlaps or nearly touches, if the labels have the
- * shortest form. All others become visible again. @param {HTMLElement} labels @param {HTMLElement[]} stops
- * as in `fitLabels` */
+/** If the labels have the shortest form, hide those that the name of the present stage overlaps or nearly
+ * touches. Show all other labels. @param {HTMLElement} labels @param {HTMLElement[]} stops as in `fitLabels`
+ */
 function hideCovered(labels, stops) {
   const now = stops.findIndex((stop) => stop.ariaCurrent === "step");
   const boxes = labels.classList.contains("tight") && now >= 0 ? stops.map(textBox) : null;

@@ -7,10 +7,10 @@
  * recipe, a recipe's file refers to them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
- *   number, busy?: number}} Answer the recipe for these choices, or an error message (refused) and, if the
- *   server says it, the name of the choice with the wrong value (parameter). Neither a recipe nor a message
- *   if no answer came; if the server has failed, with an HTTP status of at least 500 (failed); or if it is
- *   still busy, and is to be asked again after some milliseconds (busy)
+ *   number, busy?: number}} Answer the answer to a request for the recipe for `choices`. If the choices are
+ *   refused, refused is the error message, and parameter the name of the wrong choice, if the server says it.
+ *   If the server has failed, failed is its HTTP status, at least 500. If the server is still busy, busy is
+ *   the number of milliseconds after which to ask again. If no answer came, only `choices` is set
  */
 
 import { wait } from "../browser.mjs";
@@ -27,8 +27,8 @@ const FAILED_STATUS = 500;
 const NO_RECIPE_TEXT = "the server has no such recipe";
 const NO_SERVER_TEXT = "this choice needs the server; a page without one has only some choices";
 
-/** For scene elements with `supply`, the function that supplies the recipes.
- * @type {WeakMap<HTMLElement, (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
+/** The functions that supply the recipes, by the scene's element (see `supply`). @type {WeakMap<HTMLElement,
+ * (query: string, signal: AbortSignal) => Promise<Omit<Answer, "choices">>>} */
 const others = new WeakMap();
 
 /** Register the function from which the recipes of the scene in the element `root` are taken from now on.
@@ -71,11 +71,10 @@ function restored(part, whole) {
 }
 
 /**
- * Request a recipe from a URL. While the server answers that it is busy, the request is repeated, after
- * growing pauses, which are at least as long as the answer's `Retry-After` demands; for at most
- * ANSWER_TIMEOUT_MS in all, then the answer is `busy`.
- * @param {string} url @param {Record<string, string>} choices @param {AbortSignal} signal
- * @returns {Promise<Answer>}
+ * Request a recipe from a URL. If the server is busy, the request is repeated after a pause. The pauses grow,
+ * and are at least as long as the server's `Retry-After` demands. If the server is still busy when
+ * ANSWER_TIMEOUT_MS would be exceeded, the answer is `busy`. @param {string} url @param {Record<string,
+ * string>} choices @param {AbortSignal} signal @returns {Promise<Answer>}
  */
 async function get(url, choices, signal) {
   const end = performance.now() + ANSWER_TIMEOUT_MS;

@@ -220,7 +220,7 @@ export class State {
     return true;
   }
 
-  /** Set the progress, and end the present move to a stage. Playing goes on from there; an opening ends.
+  /** Set the progress, and end any move to a stage. Playing goes on; the opening (playing by itself) ends.
    * @param {number} progress in stages, from 0 to `last`; otherwise throws a RangeError */
   seek(progress) {
     if (!(progress >= 0 && progress <= this.last))
@@ -336,8 +336,8 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The index of the next stage (by > 0) or the previous one (by < 0), counted from the present progress, or
-   * from the stage to which it is moving. @param {number} by */
+  /** The index of the next stage (by > 0) or the previous one (by < 0). If the figure moves to a stage, it is
+   * counted from this stage, otherwise from the present progress. @param {number} by */
   adjacentStage(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }

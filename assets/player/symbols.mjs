@@ -25,7 +25,7 @@ const KEYS = /** @type {Record<string, number>} */ ({
 
 /** The value that a parameter has after a move along its slider from `value`, rounded to the slider's steps
  * and limited to its range. @param {Parameter} p the parameter @param {number} value @param {number} by how
- * far to move, in units of the slider (for a logarithmic slider, not those of the value) */
+ * far to move, in units of the slider; on a logarithmic slider these are powers of ten */
 const moved = (p, value, by) => fromTrack(p, fitting(toTrack(p, value) + by, track(p)));
 
 /** Make the letters of the formula that are symbols of parameters draggable. @param {HTMLElement} formula
@@ -142,10 +142,11 @@ function bubbleOf(bubble) {
   return { fill, say, hush };
 }
 
-/** Create an invisible slider for the keyboard and for screen readers. @param {string} id keeps the focus
- * when the formula is rebuilt @param {string} names the labels of the parameters that it changes
- * @param {Parameter} parameter the parameter whose range the slider has @param {(by: number) => void} move
- * called with the number of steps by which a key moves the slider @returns {HTMLElement} */
+/** Create an invisible slider for the keyboard and for screen readers. @param {string} id of the element;
+ * with the same id it keeps the focus when the formula is rebuilt @param {string} names the labels of the
+ * parameters that the slider changes @param {Parameter} parameter the parameter whose range the slider has
+ * @param {(by: number) => void} move called with the number of steps by which a key moves the slider @returns
+ * {HTMLElement} */
 function keyboardSlider(id, names, parameter, move) {
   const { min, max } = track(parameter);
   return h("span", {

@@ -3,9 +3,9 @@
  * for numbers only one is visible at a time, selected by its tab, and a view is drawn only when its tab is
  * selected. Wide pages show all views and the numbers, and no tabs.
  *
- * On a telephone the selected view is below the first one, which stays at the top as the page scrolls. When
- * the reader has scrolled past the selected view, as to reach a slider, that view stands beside the first
- * one. */
+ * On a telephone the first view stays at the top as the page scrolls, and the selected view is below it. If
+ * the reader scrolls on, for example to a slider, the first view would cover the selected one. Then the
+ * selected view stands beside the first one (`pair`). */
 
 import { h } from "../dom.mjs";
 /** @import { View } from "../engine/engine.mjs" */
@@ -90,12 +90,13 @@ export function tabs(player) {
 const hasEqualAxes = ({ dims, figure }) =>
   dims === 3 || Boolean(/** @type {{scaleanchor?: string}} */ (figure.layout.yaxis).scaleanchor);
 
-/** Set the class `paired` of the page, which makes the selected view stand beside the first one: if the first
- * one stays at the top, and it or the slider of the stages below it covers more than half of the selected
- * view's own place. That place is kept free, so that nothing else moves. Views whose axes have different
- * scales are graphs; they would not be legible at half the width. To be called whenever the page has been
+/** Decide whether the selected view stands beside the first one, and set or remove the class `paired` of the
+ * player's element. It does if the first view stays at the top as the page scrolls, and the first view, or
+ * the slider of the stages, covers more than half of the selected view's own place below. This place is then
+ * kept free, so that nothing else moves. Views whose axes have different scales never stand there: they are
+ * graphs, which would not be legible at half the width. Call this function whenever the page has been
  * scrolled, the window has been resized, or the views have changed. @param {Player} player @param {boolean}
- * [scrolled] whether the page has only been scrolled, so that the place has the size that it had */
+ * [scrolled] whether the page has only been scrolled: then the place is not measured again */
 export function pair(player, scrolled = false) {
   const { root, panels } = player;
   if (!scrolled) root.classList.remove("paired");

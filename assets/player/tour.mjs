@@ -2,12 +2,12 @@
 /**
  * Show the guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets
  * choices, parameters, progress and camera, and has a text that asks the reader to look at one thing. Some
- * stops first ask the reader for a prediction; until the reader answers or skips the question, the figure
- * does not show the state of this stop. Meanwhile it shows the state of the stop before; if this stop is the
- * first of its tour, or if the reader came from the stop before, the figure stays as it is.
+ * stops first ask the reader a question. Until the reader answers or skips it, the figure shows the state of
+ * the stop before. If the reader comes from that stop, or this stop is the first of its tour, the figure does
+ * not change.
  *
- * Each stop has an entry in the browser's history (address.mjs), so that Back leads from stop to stop, and
- * before the first one closes the tour. Once the reader has closed the tour, Back skips its stops: it leads
+ * Each stop has an entry in the browser's history (address.mjs). So Back leads from stop to stop, and from
+ * the first stop it closes the tour. Once the reader has closed the tour, Back skips all its stops: it leads
  * to the state from which the tour was opened.
  *
  * @typedef {{title: string, state: Record<string, string>, html: string, question: string, answers: string[],
@@ -145,10 +145,10 @@ export class Tour {
     if (document.activeElement === document.body) this.#title.focus({ preventScroll: true });
   }
 
-  /** Show the stop of the browser's history entry to which the reader has gone back or forward, or close the
-   * tour if the entry has none. If the reader has closed the tour and goes back, its stops are skipped.
-   * @returns {boolean} whether a stop is shown or skipped; if not, the caller must show the state that the
-   * page's link names */
+  /** Adapt the tour after the reader has gone back or forward in the browser's history. Show the stop of the
+   * present entry; if it has no stop, close the tour. If the reader has closed the tour and goes back to a
+   * stop, skip all stops of the tour. @returns {boolean} true if a stop is shown or skipped; false if the
+   * caller must show the state that the page's link names */
   restore() {
     const { stop, depth, back } = arrive();
     if (stop === this.#current) return false;
@@ -158,9 +158,9 @@ export class Tour {
     return stop >= 0;
   }
 
-  /** Go to a stop. If the page's link asks for it, it is noted in the present entry of the browser's history
-   * (`noteStop`); otherwise, unless it is the present stop, in a new entry (`writeStop`). @param {number} k
-   * the index of the stop @param {boolean} [linked] whether the page's link asks for the stop */
+  /** Go to a stop, and note it in the browser's history. If the page's link names the stop (`linked`), it is
+   * noted in the present entry (`noteStop`). Otherwise a new entry is added (`writeStop`), unless the stop is
+   * shown already. @param {number} k the index of the stop @param {boolean} [linked] */
   visit(k, linked = false) {
     if (linked) noteStop(this.#player, k);
     else if (k !== this.#current) writeStop(this.#player, k);
@@ -239,8 +239,8 @@ export class Tour {
     return open;
   }
 
-  /** Skip the open question, if there is one; otherwise go to the next stop. If no stop is shown, this is the
-   * first one; from the last stop it is the next scene's tour, if there is a next scene. */
+  /** Skip the open question, if there is one; otherwise go to the next stop. If no stop is shown, go to the
+   * first stop. From the last stop, go to the next scene's tour, if there is a next scene. */
   next() {
     if (this.asking) this.#judge(null);
     else if (this.#current < 0) this.visit(this.#first);
