@@ -1,7 +1,6 @@
 // @ts-check
-/** Queries to the browser: whether the reader prefers reduced motion, or wants to save data; texts
- * stored under a key; and promises that resolve when the page, or the last drawing, has been painted, or
- * after a while. */
+/** Helpers for browser features: the reader's preferences (reduced motion, saving data), texts stored under
+ * keys, and functions that wait for a drawing or for a time. */
 
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const reducedData = matchMedia("(prefers-reduced-data: reduce)");
@@ -36,8 +35,8 @@ export function store(key, text, area = "localStorage") {
   }
 }
 
-/** Wait until the page has loaded and its first picture is painted; then for an idle browser, at most
- * IDLE_TIMEOUT_MS. */
+/** Wait until the page has loaded and its first picture is painted, and then until the browser is idle, but
+ * for this at most IDLE_TIMEOUT_MS. */
 export async function painted() {
   if (document.readyState !== "complete")
     await new Promise((go) => addEventListener("load", go, { once: true }));

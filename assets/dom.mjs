@@ -49,8 +49,9 @@ export const pen = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.g
 export const tableRow = (head, cells, properties = {}) =>
   h("tr", properties, h("th", { scope: "row" }, head), ...cells.map((cell) => h("td", {}, cell)));
 
-/** Put a table into an element that scrolls if the table is too large, also by the keyboard; returns the
- * element. @param {string} label says to screen readers what the table contains @param {HTMLElement} table */
+/** Put a table into an element that scrolls if the table is too large, and return the element. Readers can
+ * also scroll it by the keyboard. @param {string} label says to screen readers what the table contains
+ * @param {HTMLElement} table */
 export const scrolling = (label, table) =>
   h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, table);
 

@@ -4,9 +4,9 @@
 
 const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or right edge of the window
 
-/** The rectangle, in window coordinates, from whose top left corner `element.style.left` and `top` are
- * counted: that of the element's offset parent or, if it has none, of the page's body. @param {HTMLElement}
- * element */
+/** The rectangle of an element's offset parent or, if it has none, of the page's body; in window coordinates.
+ * The browser counts `element.style.left` and `top` from the top left corner of this rectangle.
+ * @param {HTMLElement} element */
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Place a bubble below a letter, moved sideways where it would cross the left or right edge of the window.
