@@ -1,16 +1,16 @@
 // @ts-check
 /**
- * Detect whether the points have moved from the previous moment to the present one by an invertible affine
- * map. If they have, earlier results can be reused. The corners of the convex hull are still the same points.
- * A point that was an average of others still is, with the same weights. If the points are keys of attention,
- * `AffineMap.query` changes a query so that the same key gets the highest score (dot product) as before.
- * Pure.
+ * Detect whether an invertible affine map has moved the points from the previous moment to the present one.
+ * If so, earlier results can be reused. The corners of the convex hull are still the same points. If a point
+ * was a weighted average of other points, it still is, with the same weights. If the points are keys of
+ * attention, `AffineMap.query` changes a query so that the same key as before gets the highest score (dot
+ * product). Pure.
  *
  * @typedef {ArrayLike<number> & object} Points
  * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap mirrored: whether the
- *   map mirrors space (false unless the points have three coordinates and span space); query: turns a query
- *   for the points before the map into one for the points after it, which gives each point its old score plus
- *   a number that is the same for all points
+ *   map mirrors space (false unless the points have three coordinates and span space); query: changes a
+ *   query for the earlier points into a query for the present ones. Each point then has its old score plus a
+ *   number that is the same for all points
  * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
  *   of the affine space that points span, with the first point as origin (`frameOf`). ends: for each axis the
  *   index of the point that determined it; along: for each axis the coordinates of all points; size: the
@@ -62,8 +62,8 @@ export function affineMap(before, after, n, d) {
 }
 
 /** Compute orthonormal axes of the affine space that n points with d coordinates each span, with the first
- * point as origin. Each axis leads towards the point that is farthest from the span of the axes before it. No
- * further axis is added once the distance of that point is at most tolerance·size + least, where size is the
+ * point as origin. Each axis leads towards the point that is farthest from the span of the axes before it.
+ * Stops when the distance of that point from the span is at most tolerance·size + least, where size is the
  * largest distance of a point from the first. @param {Points} points @param {number} n @param {number} d
  * @param {number} tolerance @param {number} [least] @returns {Frame} */
 export function frameOf(points, n, d, tolerance, least = 0) {
@@ -97,11 +97,11 @@ export function frameOf(points, n, d, tolerance, least = 0) {
   return built;
 }
 
-/** Whether an affine map takes all n points to where they are now. The map takes the axes of a `Frame` to the
- * vectors `to`. So the vector from the first point to point i must now be Σ along[s][i]·to[s] (up to
- * rounding). @param {Float64Array[]} along the coordinates before the map, as in `Frame`
- * @param {number[][]} to the images of the axes @param {Points} after the points now @param {number} n
- * @param {number} d the number of coordinates of a point */
+/** Whether an affine map takes n earlier points to the present points, up to rounding. The map is given by
+ * the images of the axes of a `Frame`. So the vector from the first present point to point i must be Σ
+ * along[s][i]·to[s], summed over the axes s. @param {Float64Array[]} along for each axis the coordinates of
+ * the earlier points @param {number[][]} to for each axis its image, a vector @param {Points} after the
+ * present points @param {number} n @param {number} d the number of coordinates of a point */
 function follows(along, to, after, n, d) {
   let size = 0;
   for (let i = 0; i < n * d; i++) size = Math.max(size, Math.abs(after[i]));

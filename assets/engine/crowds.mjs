@@ -2,8 +2,9 @@
 /**
  * Crowds: places in a view where several points are drawn on top of one another, so that a label must say how
  * many. The view is divided into a grid; points in the same cell or in neighbouring cells count as
- * coinciding. The player's state computes them (`crowdsOf`); the painter writes the numbers (`legible`).
- * Mirrors geometry/crowds.py and components/drawing/crowds.py; a test compares them. Pure.
+ * coinciding. The player's state finds the crowds of a view by `crowdsOf`; the painter labels those for which
+ * there is room (`legible`). Mirrors geometry/crowds.py and components/drawing/crowds.py; a test compares
+ * them. Pure.
  *
  * @typedef {{place: number[], count: number, cloud: string}} Crowd the display coordinates of the place, the
  *   number of points there, and the name of their cloud
@@ -124,16 +125,19 @@ export function legible(crowds, at, tall) {
   });
 }
 
-/** The crowds of a view, the fullest first; points of different clouds are counted separately. A point is
- * counted once at each stage at which a `Points` mark shows it, at its place in the topmost of the marks that
- * show it at this stage. Marks that only highlight one point (`followed`, `highest`) do not count. Points of
- * a crowd coincide not only in the view's projection but also in the space of their cloud, at each of these
- * stages. @param {View} view @param {Moment} moment @returns {Crowd[]} */
+/** The crowds of a view, the fullest first. All points of a crowd belong to one cloud. They coincide not only
+ * in the view's projection, but also in the space of the cloud. Only points that visible `Points` marks show
+ * are counted; marks that only highlight one point (`followed`, `highest`) do not count. If several marks
+ * show a point at the same stage, it is counted once, at its place in the topmost of them. If a point is
+ * shown at several stages, it is counted at each. @param {View} view @param {Moment} moment
+ * @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const shown =
     /**
      * @type {Map<string, {cloud: string, n: number, known: Float64Array[], counted: Set<number>, numbers:
-     *   number[], points: number[]}>}
+     *   number[], points: number[]}>} for each cloud and list of stages, the points to count. n: the size of
+     *   the cloud; known: its points at each of the stages; counted, numbers: the indices of the points to
+     *   count; points: their display coordinates
      */
     (new Map());
   for (const mark of [...layers].reverse()) {

@@ -140,8 +140,7 @@ function stage(x, n, step, context, old) {
  *   parameters and clouds that they depend on, and the stages before the last change, whose memory is reused
  *   next
  * @typedef {WeakMap<Cloud, Known>} Memory the cached stages of one user of a recipe, such as a figure.
- *   Because memory is reused, the stages that it returns for a cloud are valid until the cloud has changed
- *   twice
+ *   The arrays of a cloud's stages are overwritten when these stages are computed again for the second time
  */
 
 /** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.
@@ -230,17 +229,17 @@ function scattered(stages, n, progress, old) {
 }
 
 /** The current points of all clouds, by the clouds' names, at a position between stages. @param {Recipe}
- * recipe @param {Params} params @param {number} progress the position, in stages @param {Own | null} [own]
- * the progress of each point of the `loose` clouds, if these points do not move together
- * @returns {Record<string, Float64Array>} */
+ * recipe @param {Params} params @param {number} progress the position, in stages @param {Own | null} [own] a
+ * function that gives the progress of each point of the `loose` clouds; null if all points have the same
+ * progress @returns {Record<string, Float64Array>} */
 export function positions(recipe, params, progress, own = null) {
   return now(recipe, stages(recipe, params), progress, own && progresses(recipe, own));
 }
 
-/** The same as `positions`, but from stages that have been computed already. @param {Recipe} recipe
- * @param {Stages} all the points of each cloud at every stage @param {number} progress in stages
- * @param {Progresses | null} [each] for clouds whose points differ in progress, the progress of each point
- * @param {Places} [there] where results are cached @returns {Record<string, Float64Array>} */
+/** The current points of all clouds, by the clouds' names, from stages that have been computed already.
+ * @param {Recipe} recipe @param {Stages} all the points of each cloud at every stage @param {number} progress
+ * in stages @param {Progresses | null} [each] for clouds whose points differ in progress, the progress of
+ * each point @param {Places} [there] where results are cached @returns {Record<string, Float64Array>} */
 export function now(recipe, all, progress, each = null, there = new WeakMap()) {
   return Object.fromEntries(
     recipe.clouds.map((cloud) => {
@@ -282,9 +281,9 @@ export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 const FREE_MARKS = ["Points", "Trail", "Labels"];
 
 /** The names of the loose clouds, whose points may start to move at different times. The points of such a
- * cloud are drawn one by one, and no line, surface, statistic or other cloud needs all of them at the same
- * stage. A cloud is not loose if another cloud, drawn as a line or surface, has the same steps: the points
- * would come off that line or surface. @param {Recipe} recipe @returns {Set<string>} */
+ * cloud are drawn one by one, and nothing needs all of them at the same stage: no line, surface, statistic or
+ * other cloud. If another cloud has the same steps and is drawn as a line or surface, the cloud is not loose,
+ * because its points would leave that line or surface. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = looseClouds.get(clouds);
   if (found) return found;

@@ -25,14 +25,14 @@ const KEPT_RUNS = 3;
 /** @type {WeakMap<Flow, Run[]>} the cached solutions of each flow, the most recently used first */
 const runs = new WeakMap();
 
-/** Solve the differential equation of a flow: return the n points at the time `step.until`, which may depend
- * on parameters. They start from x at the first of `step.times`. Between the ends of Runge–Kutta steps the
- * solution is interpolated linearly. Solutions are cached: if only the time has changed, a cached solution is
- * continued. A flow can give points another direction at given times (`puts`, as when a reader drags a
- * point); if a put changes, the solution is computed again from the first changed put on. Calls `takeTime`
- * (time_slices.mjs) before each Runge–Kutta step. @param {Float64Array} x @param {number} n
- * @param {Flow} step @param {Params} params @param {unknown[]} inputs that the velocity depends on
- * @param {Velocity} velocity */
+/** Solve the differential equation of a flow, and return the n points at the time `step.until`. The points
+ * start from x at the first of `step.times`. Runge–Kutta steps end at each of `step.times`; between these
+ * ends the solution is interpolated linearly. Puts (`step.puts`) give single points another direction at
+ * given times, as when a reader drags a point. Solutions are cached. If only the time has changed, a cached
+ * solution is continued; if a put has changed, the solution is computed again from that put on. Calls
+ * `takeTime` (time_slices.mjs) before each Runge–Kutta step. @param {Float64Array} x @param {number} n
+ * @param {Flow} step @param {Params} params @param {unknown[]} inputs the parameter values and stages of
+ * clouds on which the velocity depends @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {
   const until = value(step.until, params)[0];
   const { nodes, states } = runOf(step, x, nodesOf(step, n, params), inputs);
@@ -63,7 +63,7 @@ export function flow(x, n, step, params, inputs, velocity) {
 const latestNodes = new WeakMap();
 
 /** The nodes of a flow's solution for n points at these parameters: the ends of Runge–Kutta steps, and the
- * moments of puts. While the values of all puts stay equal, the same array object is returned.
+ * moments of puts. The same array object is returned until a parameter on which a put depends changes.
  * @param {Flow} step @param {number} n @param {Params} params @returns {Node[]} in the order of time */
 function nodesOf(step, n, params) {
   const values = step.puts.flatMap(({ point, time, place }) =>
@@ -122,8 +122,9 @@ function runOf(step, x, nodes, inputs) {
   return run;
 }
 
-/** The number of states of the solution `run` that can be reused for `nodes`, because the nodes of both are
- * the same up to them. @param {Run} run @param {Node[]} nodes */
+/** The number of states of the solution `run` that can be reused in a solution with other nodes. State k can
+ * be reused if the nodes 0 to k of both solutions are equal. @param {Run} run @param {Node[]} nodes of the
+ * other solution */
 function common(run, nodes) {
   const alike = (/** @type {Node} */ a, /** @type {Node} */ b) =>
     a.time === b.time && a.point === b.point && same(a.place, b.place);

@@ -24,10 +24,10 @@ export function withHeads(points, k, arrow) {
   return Float32Array.from(out);
 }
 
-/** The points of an arrow head, which continue a piece of a line that ends at the tip: barb, tip, barb, and
- * in space also tip, barb, tip, barb. @param {Float32Array} piece k coordinates for each of its points
- * @param {number} k @param {Head} arrow @returns {number[]} k coordinates for each point; empty for an empty
- * piece */
+/** The points that continue a piece of a line, so that it ends in an arrow head. The last point of the piece
+ * is the tip. It is followed by barb, tip, barb; in space also by tip, barb, tip, barb.
+ * @param {Float32Array} piece k coordinates for each of its points @param {number} k @param {Head} arrow the
+ * shape of the head @returns {number[]} k coordinates for each point; empty for an empty piece */
 function head(piece, k, { length, width, least, steep }) {
   const n = piece.length / k;
   const tip = Array.from(piece.subarray(piece.length - k));
@@ -45,10 +45,11 @@ function head(piece, k, { length, width, least, steep }) {
   return n ? barbs.flatMap((barb) => [...barb, ...tip]).slice(0, -k) : [];
 }
 
-/** Vectors that are orthogonal to the vector `back` and have its length. In the plane these are two opposite
- * ones; in space two pairs of opposite ones, and the pairs are orthogonal to each other. The first pair in
- * space is also orthogonal to the z-axis, or to the x-axis if `back` is steep: if its |z| is larger than
- * steep·size. @param {number[]} back @param {number} size its length @param {number} steep */
+/** Vectors that are orthogonal to the vector `back` and have its length. In the plane: two opposite vectors.
+ * In space: two pairs of opposite vectors; the pairs are orthogonal to each other. The first pair is also
+ * orthogonal to the z-axis or, if `back` is nearly parallel to this axis, to the x-axis.
+ * @param {number[]} back @param {number} size the length of `back` @param {number} steep `back` is nearly
+ * parallel to the z-axis if its |z| is larger than steep·size */
 function sides(back, size, steep) {
   const both = (/** @type {number[]} */ v) => [v, v.map((x) => -x)];
   if (back.length === 2) return both([-back[1], back[0]]);
@@ -149,9 +150,10 @@ const MIN_SIDEWAYS_SHARE = 1e-3;
 const TIE_TOLERANCE = 1e-6; // coordinates whose sizes differ less count as equally large, as in Python
 
 /** The position to which the eye of a camera must move so that a plane is seen edge-on: a point of the plane,
- * as far from the origin as the eye is now, and in about the same direction. Null if the plane is too far
- * from the origin, or if the eye looks straight at it, so that no direction is nearest.
- * @param {ArrayLike<number>} values as in `disc` @param {number[]} eye its present position
+ * as far from the origin as the eye is now, and in about the same direction. Null if the plane is at least as
+ * far from the origin as the eye. Null also if the eye is on the plane's normal through the origin: then all
+ * directions along the plane are equally near. @param {ArrayLike<number>} values the numbers that define the
+ * plane, in the format of `disc` @param {number[]} eye the present position of the eye
  * @returns {number[] | null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
@@ -187,9 +189,10 @@ export function histogram(values, [low, high], bins) {
   return out;
 }
 
-/** The threshold that best separates the values of class 0 from those of class 1, whichever class lies above
- * it; and the share of values that it classifies correctly. The threshold is midway between neighbouring
- * values, or the largest value if it is best to put all values into one class. @param {Float32Array} values
+/** The threshold that best separates the values of class 0 from those of class 1 (`threshold`), and the share
+ * of values that it classifies correctly (`accuracy`). Either class may lie above the threshold. The
+ * threshold is midway between neighbouring values; if it is best to put all values into one class, it is the
+ * largest value. @param {Float32Array} values
  * @param {ArrayLike<number>} classes 0 or 1 for each value */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);

@@ -88,7 +88,7 @@ function spread(points, n, d) {
   return { flat, rank, size };
 }
 
-/** The hull of points on a line, as in `Hull`: `order` has the indices of its two ends.
+/** The hull of points on a line. Returns the indices of its two ends as `order`, and no `triangles`.
  * @param {Float64Array} x one coordinate for each point @param {number} n the number of points */
 function line(x, n) {
   let low = 0;
@@ -135,11 +135,11 @@ function outside(x, a, b, c) {
   return long > 0 ? (ux * -vy + uy * vx) / long : Math.hypot(vx, vy);
 }
 
-/** The hull of points in space, as `order` and `triangles` of a `Hull`. The incremental algorithm begins with
- * a tetrahedron and adds one point after the other. The faces that a new point lies outside of are removed,
- * and new faces join the rim of the hole to the point. @param {Float64Array} x three coordinates for each
- * point @param {number} n the number of points @param {number} size the largest distance of a point from the
- * first */
+/** The hull of points in space: `order` and `triangles` of a `Hull`. The incremental algorithm begins with a
+ * tetrahedron and adds one point after the other. If a new point lies outside of some faces, these faces are
+ * removed, and new faces connect the rim of the hole with the point. @param {Float64Array} x three
+ * coordinates for each point @param {number} n the number of points @param {number} size the largest distance
+ * of a point from the first */
 function polyhedron(x, n, size) {
   const visibilityTolerance = VISIBILITY_TOLERANCE * size;
   const first = tetrahedron(x, n);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Compute the largest attention weight that any query can give a key, by Newton's method; for keys that no
- * query can select (give a higher score than all other keys). Pure.
+ * Compute the largest attention weight that any query can give a key, by Newton's method. This is only for
+ * keys that are not selectable: no query gives them a higher score than all other keys. Pure.
  *
  * @typedef {{rows: Float64Array, size: number, n: number, d: number}} RelativeKeys n keys with d coordinates,
  *   relative to a point that serves as origin. rows: for each coordinate one row of n numbers, then one row
@@ -147,8 +147,9 @@ function exp(x) {
   return EXP_TABLE[k] * (1 + t * (1 + t * (1 / 2 + t * (1 / 6 + t * (1 / 24 + t / 120)))));
 }
 
-/** The softmax of the scores ⟨q, k⟩ of all keys k (`p`, which is stored in SOFTMAX_SCRATCH), and log Σ exp⟨q,
- * k⟩ (`value`). @param {RelativeKeys} all @param {number[]} q */
+/** Compute the softmax of the scores ⟨q, k⟩ of all n keys k. Returns `p`, whose first n numbers are the
+ * softmax, and `value`, which is log Σ exp⟨q, k⟩. The array `p` is SOFTMAX_SCRATCH, which the next call
+ * overwrites. @param {RelativeKeys} all the keys @param {number[]} q the query */
 export function softmax({ rows, n, d }, q) {
   const p = grown(SOFTMAX_SCRATCH, n);
   const highest = scores(rows, n, d, q, p);

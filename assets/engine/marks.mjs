@@ -219,10 +219,11 @@ const ways = new WeakMap();
  * @param {WayMark} mark @param {Params} params */
 const otherParams = (mark, { [mark.parameter]: _, ...others }) => Object.values(others);
 
-/** The positions at stage 0 of all points of a mark's cloud, computed once for each value in `mark.stops`, to
- * which the parameter `mark.parameter` is set; one stop after the other. The same array object is returned
- * until a parameter other than the mark's own changes. The positions are computed in time slices; until the
- * computation is complete, the previous result is returned. @param {WayMark} mark @param {Moment} moment */
+/** The positions at stage 0 of all points of a mark's cloud, for several values of the parameter
+ * `mark.parameter`: first all points for the first value in `mark.stops`, then all points for the second, and
+ * so on. The same array object is returned until another parameter changes. The positions are computed in
+ * time slices; until the computation is complete, the previous result is returned. @param {WayMark} mark
+ * @param {Moment} moment */
 export function startsOf(mark, { recipe, stages, params }) {
   const cloud = cloudOf(recipe, mark.cloud);
   const slots = starts.get(cloud) ?? {};
@@ -242,11 +243,11 @@ export function startsOf(mark, { recipe, stages, params }) {
   return latest(slot, otherParams(mark, params), compute, false);
 }
 
-/** The whole path of each shown point as a parameter runs, in display coordinates, with a gap after each
- * path. A path leads through the places where the point would be now at each of the stops of the mark's
- * parameter, if nothing else changed. The result is cached until the progress, the shown points, or a
- * parameter other than the mark's own changes (the mark's own counts only if the rows depend on it).
- * @param {WayMark} mark @param {Moment} moment */
+/** The whole path of each shown point as the parameter `mark.parameter` runs, in display coordinates, with a
+ * gap after each path. A path connects the places where the point would be now if the parameter had the first
+ * of the values `mark.stops`, the second, and so on. The result is cached until the progress, the shown
+ * points, another parameter, or a parameter that occurs in the rows changes. @param {WayMark} mark
+ * @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = shownIndices(mark, moment);
@@ -265,10 +266,11 @@ function way(mark, moment) {
   return points;
 }
 
-/** All stages of some points of a mark's cloud, started from their positions for each stop of the mark's
- * parameter. Each stage is one array, ordered point by point, and for each point stop by stop. They do not
- * depend on the progress. Cached. @param {WayMark} mark @param {Moment} moment @param {number[]} indices of
- * the points @param {Float64Array} starting the result of `startsOf` */
+/** All stages of some points of a mark's cloud. Each point is started several times: from its positions at
+ * stage 0 for each of the values `mark.stops` of the mark's parameter. A stage is one array, ordered point by
+ * point, and for each point stop by stop. The result is cached; it does not depend on the progress.
+ * @param {WayMark} mark @param {Moment} moment @param {number[]} indices of the points
+ * @param {Float64Array} starting the positions at stage 0, as `startsOf` returns them */
 function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
   const inputs = [starting, ...indices, ...moving(cloud, mark.parameter, params, stages)];
@@ -288,9 +290,9 @@ function walk(mark, { recipe, stages, params }, indices, starting) {
   return found;
 }
 
-/** The values on which the steps of a cloud depend, apart from one parameter: the values of the other
- * parameters, and the stages of clouds. @param {Cloud} cloud @param {string} parameter @param {Params} params
- * @param {Stages} stages @returns {unknown[]} */
+/** The values on which the steps of a cloud depend, apart from one parameter: the values of other parameters,
+ * and the stages of the clouds that the steps use as matrices (`Of`). @param {Cloud} cloud
+ * @param {string} parameter @param {Params} params @param {Stages} stages @returns {unknown[]} */
 function moving(cloud, parameter, params, stages) {
   const steps = flattened(cloud.steps);
   return [
@@ -301,8 +303,8 @@ function moving(cloud, parameter, params, stages) {
   ];
 }
 
-/** The weights of a row at these parameters, as an array. It is the query for which the row's values are the
- * attention scores. @param {Row} row @param {Record<string, number>} params */
+/** The weights of a row at these parameters, as an array. Used as a query of attention, the array gives each
+ * point the score ⟨weights, point⟩. @param {Row} row @param {Record<string, number>} params */
 const vector = ({ weights }, params) => Array.from(Array.isArray(weights) ? weights : value(weights, params));
 
 /** The attention scores ⟨query, point⟩ of n points, which are taken as keys.
@@ -369,11 +371,11 @@ function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, follow
 }
 
 /** The sum Σ exp(length·(score − own)) over all scores, for each of `count` lengths of the query: low,
- * low + step, … For each score, one length's term is the term before times a constant factor, so `exp` is
- * called only twice. This loop is a function of its own because V8, the engine of Chrome, discarded the
- * loop's compiled code in every frame when it was part of `weightsAlong`. @param {Float64Array} scores for a
- * query of length 1 @param {number} own the score of the followed point @param {number} low @param {number}
- * step @param {number} count */
+ * low + step, … From one length to the next, the term of a score is multiplied by a constant factor, so
+ * `exp` is called only twice for each score. This loop is a function of its own because V8, the engine of
+ * Chrome, discarded the loop's compiled code in every frame when it was part of `weightsAlong`.
+ * @param {Float64Array} scores for a query of length 1 @param {number} own the score of the followed point
+ * @param {number} low @param {number} step @param {number} count */
 function exponentials(scores, own, low, step, count) {
   const sums = new Float64Array(count);
   for (let k = 0; k < scores.length; k++) {
@@ -385,7 +387,7 @@ function exponentials(scores, own, low, step, count) {
 }
 
 /** The display coordinates of the disc that a plane cuts from a ball around the origin: its centre, then its
- * edge. The coordinates of the cloud's points are not drawn: they are the numbers that define the plane
+ * edge. The points of the mark's cloud are not drawn; their coordinates are the numbers that define the plane
  * (`values` of `disc` in geometry.mjs). @param {RimMark | DiscMark} mark @param {Moment} moment */
 function round({ cloud, rows, radius, corners }, { at, params }) {
   const points = disc(at[cloud], radius, corners);

@@ -26,9 +26,10 @@ function levels(A, d) {
 /**
  * @typedef {{starts: Int32Array, columns: Int32Array, numbers: Float64Array, twins: Uint8Array, level:
  * boolean, used: Int32Array, picks: boolean}} Sparse a matrix in compressed rows (CSR): starts, columns,
- * numbers. twins: 1 for each row that is computed together with the next one, because both have nonzero
- * entries in the same columns. level: whether all rows sum to 0; used: if so, the columns that are not all
- * zero. picks: whether each row has a single entry, 1, and so picks a coordinate @type
+ * numbers. twins: 1 for a row that is computed together with the next row, because both have nonzero entries
+ * in the same columns; otherwise 0. level: whether all rows sum to 0. used: the columns that have nonzero
+ * entries, if all rows sum to 0; otherwise empty. picks: whether the only nonzero entry of each row is a 1,
+ * so that the row picks a coordinate @type
  * {WeakMap<Readonly<Float64Array>, Sparse>}
  */
 const sparser = new WeakMap();
@@ -195,9 +196,9 @@ function lowered(x, n, d, columns) {
   return low;
 }
 
-/** The points A·x + b for a few points x, without compressing A; b = null counts as 0. The results are
- * written into y: those of point i beginning at the index before + i·stride. @param {Float64Array} x the
- * points, one after the other @param {number} n their number @param {Readonly<Float64Array>} A
+/** Write the points A·x + b into y for a few points x, and return y. A is not compressed; b = null counts as
+ * 0. The result for point i begins at index before + i·stride of y. @param {Float64Array} x the points, one
+ * after the other @param {number} n their number @param {Readonly<Float64Array>} A
  * @param {Readonly<Float64Array> | null} b @param {Float64Array} y @param {number} stride
  * @param {number} before */
 function dense(x, n, A, b, y, stride, before) {

@@ -18,11 +18,12 @@ import { dot } from "./vectors.mjs";
  * stages of a cloud, by the index of the layer's step and the basis */
 const gated = new WeakMap();
 
-/** The effect of a ReLU layer on each point of a cloud, as `fates` in gates.mjs returns it: the point's fate
- * (whether other points have the same image) and the rank of its linear piece; and `highest`, which no rank
- * exceeds. The layer is the affine step at the index `before`, followed by max(·, 0); its matrix may not be
- * another cloud (`Of`). The points lie on a circle or sphere in the space that the rows of `basis` span.
- * @param {{before: number, basis: Packed}} only @param {string} name the cloud's name @param {Moment} moment
+/** The effect of a ReLU layer on each point of a cloud: the point's fate (whether other points have the same
+ * image), as an index of FATES (`fateOf`); and the rank of the linear piece that contains it (`ranks`).
+ * `highest` is the largest rank that is possible. The layer is the affine step at the index `before`,
+ * followed by max(·, 0). Throws if the step's matrix is another cloud (`Of`). The points lie on a circle or
+ * sphere in the space that the rows of `basis` span. @param {{before: number, basis: Packed}} only
+ * @param {string} name the cloud's name @param {Moment} moment
  */
 export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
   const cloudStages = stages[name];

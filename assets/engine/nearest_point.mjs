@@ -19,10 +19,10 @@ const KEPT_OFFSETS_SCRATCH = { buffer: new Float64Array(0) };
 const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
-/** The best query for key k, which separates it best from all other keys. query: the query of length 1 for
- * which the score of key k exceeds all others by the largest margin; margin: this margin, 0 if no query
- * selects the key; among: the indices of a few other keys. The hull of these few contains the point nearest
- * to key k in the hull of all other keys. @param {ArrayLike<number>} keys n keys with d coordinates each
+/** The query that separates key k best from all other keys. query: the query of length 1 for which the score
+ * of key k exceeds all others by the largest margin; margin: this margin, 0 if no query selects the key;
+ * among: the indices of a few other keys. Of all points in the hull of the other keys, the one nearest to key
+ * k lies in the hull of these few keys. @param {ArrayLike<number>} keys n keys with d coordinates each
  * @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the previous
  * moment @returns {{query: number[], margin: number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
@@ -65,9 +65,9 @@ function others(keys, n, d, k) {
   return { away, size: Math.sqrt(size), n: m, d };
 }
 
-/** The vectors of `around` from the key to the keys with the indices `kept`, one after the other. They are at
- * the start of a scratch array, whose other numbers are arbitrary and which the next call overwrites.
- * @param {Around} around @param {number[]} kept indices of `around` */
+/** The vectors from a key to some of the other keys, one after the other. The result is a scratch array: the
+ * numbers after these vectors are arbitrary, and the next call overwrites all. @param {Around} around the
+ * vectors to all other keys @param {number[]} kept the indices, in `around`, of the vectors to return */
 function waysTo({ away, n, d }, kept) {
   const ways = grown(KEPT_OFFSETS_SCRATCH, kept.length * d);
   for (let s = 0, to = 0; s < kept.length; s++)
@@ -88,10 +88,10 @@ export function mixed(points, w, count, d) {
   return out;
 }
 
-/** The point nearest to the key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe, 1976):
- * the vector from the key to it (foot), and the indices of the keys of which it is a convex combination
- * (kept). @param {Around} around the other keys, seen from the key @param {number[]} start indices of keys
- * whose hull is near the result, if known */
+/** Find the point nearest to a key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe,
+ * 1976). Returns the vector from the key to this point (`foot`), and the indices of the keys of which the
+ * point is a convex combination (`kept`). @param {Around} around the other keys, seen from the key
+ * @param {number[]} start indices of keys whose hull is near the result, if known */
 function nearest(around, start) {
   const { away, n, d } = around;
   const p = grown(SCORES_SCRATCH, n);
@@ -127,11 +127,12 @@ function nearest(around, start) {
   return { foot, kept };
 }
 
-/** Run the minor cycle of Wolfe's algorithm. The affine span of some keys contains one point that is nearest
- * to the key in question. Drop keys until this point of the remaining keys lies inside their hull. Returns
- * the indices of the remaining keys, and the weights with which they average to the point.
- * @param {number[]} kept the indices of the keys at the start @param {number[]} w the weights with which
- * these average to the present point @param {Around} around the other keys, seen from the key in question
+/** Run the minor cycle of Wolfe's algorithm. In each round it finds the point nearest to the key in question
+ * in the affine span of some other keys. If the point lies inside the hull of these keys, their indices are
+ * returned, and the weights with which the point is their average. Otherwise some of the keys are dropped,
+ * and the next round begins. @param {number[]} kept the indices of the keys in the first round
+ * @param {number[]} w positive weights, or 0, of these keys; their weighted average is the point from which
+ * the search starts @param {Around} around the other keys, seen from the key in question
  * @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {

@@ -38,9 +38,9 @@ export function shownPoints(mark, moment) {
  * points, which may be between stages. @param {Row} row @returns {(number | null)[]} */
 const stagesOf = ({ stage, over }) => [stage, ...(over ? stagesOf(over) : [])];
 
-/** Whether the number of points that `only` selects can change while the figure moves. Points that are not
- * shown then stay in the arrays as NaN, so that the arrays keep their lengths. @param {Only} only @returns
- * {only is Selectable | Unselectable | Gated} */
+/** Whether the number of points that `only` selects can change while the figure moves. If it can, the
+ * points that are not shown stay in the arrays as NaN, so that the arrays keep their lengths.
+ * @param {Only} only @returns {only is Selectable | Unselectable | Gated} */
 export const sizeCanChange = (only) =>
   only !== null && typeof only === "object" && "kind" in only && only.kind !== "highest";
 

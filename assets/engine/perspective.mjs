@@ -1,7 +1,8 @@
 // @ts-check
-/** The perspective of a 3D view, computed as Plotly's camera does (see geometry/perspective.py); and the zoom
- * of a view's axes: how they widen and shift at some stages and parameter values. In 3D the axes' ranges form
- * a cube of side 1 around the origin; a camera's `eye` and `center` are in these units. Pure. */
+/** The perspective and the zoom of a view. The perspective of a 3D view is that of Plotly's camera (see
+ * geometry/perspective.py). The zoom says how much the axes widen and shift at some stages and parameter
+ * values. In 3D the axes' ranges form a cube of side 1 around the origin; a camera's `eye` and `center` are
+ * in these units. Pure. */
 
 import { dot } from "./vectors.mjs";
 
@@ -22,9 +23,9 @@ export const IDENTITY_ZOOM = [1];
  * each stop and each stage; log: whether to interpolate in the logarithm of the product */
 /** @typedef {{ranges: unknown[], zooms: number[][], wider: Wider[]}} View */
 
-/** The zoom that one entry of `wider` causes at a stage. Its `stops` are values of the product of the
- * parameters. Between them the zoom is interpolated linearly in this product (in the logarithm of the product
- * if `log`); beyond them the zoom is constant.
+/** The zoom that some parameters cause at a stage. It depends on the product of the parameters. `stops` are
+ * some values of this product, each with a zoom. Between two stops the zoom is interpolated linearly in the
+ * product (in its logarithm if `log`); below the first stop and above the last it is constant.
  * @param {Wider} wider @param {number} stage @param {Record<string, number>} params */
 function pushed({ parameters, log, stops, zooms }, stage, params) {
   const value = parameters.reduce((product, name) => product * params[name], 1);
@@ -56,9 +57,9 @@ function rowOf(view, stage, params) {
 }
 
 /**
- * Combine the zoom of a stage with those of all parameters: its factor is multiplied by the largest factor of
- * a parameter, and all shifts are added. @param {View} view @param {number} stage @param {Record<string,
- * number>} params
+ * Combine the zoom of a stage with the zooms that the entries of `wider` cause. The factor of the stage is
+ * multiplied by the largest factor of an entry; the shifts of all are added. @param {View} view
+ * @param {number} stage @param {Record<string, number>} params
  */
 function combined({ ranges, zooms, wider }, stage, params) {
   const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;
@@ -109,13 +110,13 @@ function sight({ eye, center }) {
   return { forward, right, up };
 }
 
-/** The size in pixels of a length of 1 at distance 1 from the camera, in a panel of this size in pixels.
- * @param {number} width @param {number} height */
+/** How many pixels long a length of 1 is drawn if it is at distance 1 from the camera; both in units of the
+ * cube's side. @param {number} width of the panel in pixels @param {number} height of the panel in pixels */
 const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
 
 /** The vector from the eye to a point, in units of the cube's side. @param {ArrayLike<number>} point an array
- * that contains its coordinates @param {number} first the index of the first of them @param {[number,
- * number][]} ranges @param {number[]} eye */
+ * that contains the point's coordinates @param {number} first the index of the x-coordinate in this array
+ * @param {[number, number][]} ranges of the axes @param {number[]} eye in units of the cube's side */
 const fromEye = (point, first, ranges, eye) =>
   ranges.map(([low, high], r) => (point[first + r] - low) / (high - low) - 0.5 - eye[r]);
 

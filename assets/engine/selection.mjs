@@ -7,10 +7,10 @@
  * longer, the weight of the key comes as near to 1 as one likes.
  *
  * @typedef {{margin: number, query: number[], weights: Float64Array, largest: number}} Certificate of one
- *   key. If the key is selectable: its distance from the hull of the other keys (margin); the query of length
- *   1 for which its score exceeds all others by this margin; and largest = 1. If it is not: margin = 0; the
- *   query at which its attention weight is largest; this weight (largest); and the most even weights with
- *   which the other keys average to it
+ *   key. If the key is selectable, margin: its distance from the hull of the other keys; query: the query of
+ *   length 1 for which its score exceeds all others by this margin; largest: 1; weights: all 0. If it is not
+ *   selectable, margin: 0; query: the query at which its attention weight is largest; largest: this weight;
+ *   weights: of all weights for which the weighted average of the other keys is this key, the most even ones
  * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that gives
  *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among). A
  *   key that is not selectable is an average of the keys `among`; for a selectable key, the next search
@@ -159,8 +159,9 @@ export function certificate(keys, n, d, k) {
   return { margin: 0, query, weights, largest: Math.exp(-value) };
 }
 
-/** Set to 0 the coordinates, relative to the origin of `all`, of keys that differ from the origin only by
- * rounding: they are copies of the key at the origin. @param {RelativeKeys} all */
+/** Make keys that differ from the origin only by rounding exactly equal to it: their coordinates, and the
+ * products of these, become 0. They are copies of the key at the origin. @param {RelativeKeys} all the keys,
+ * relative to one of them; changed in place */
 function mergeCopies({ rows, size, n, d }) {
   for (let i = 0; i < n; i++) {
     let squares = 0;

@@ -38,10 +38,10 @@ export function circleSheets(layers) {
   return most;
 }
 
-/** The number of points of the unit circle that the first `count` layers send to a direction: the preimages
- * under the last of these layers are found by a quadratic equation, and the preimages under the earlier
- * layers by recursion. @param {Point} direction of length 1 @param {Layer[]} layers @param {number} count
- * @returns {number} */
+/** The number of points of the unit circle that the first `count` layers send to a direction. A quadratic
+ * equation gives the at most two directions that the last of these layers sends there. For each of them, the
+ * points that the earlier layers send to it are counted by recursion. @param {Point} direction of length 1
+ * @param {Layer[]} layers @param {number} count @returns {number} */
 function sheetsOver(direction, layers, count) {
   if (!count) return 1;
   const { A, b } = layers[count - 1];

@@ -13,8 +13,8 @@ import { same } from "./time_slices.mjs";
 /** @import { Moment, Stages } from "./engine.mjs" */
 /** @import { Mark, Row } from "./recipe.d.ts" */
 
-/** The factors by which axes are wider than their ranges when their names begin to fade, and when the names
- * are gone; as in components/language/recipe.py. */
+/** When the names of axes fade. They begin to fade when the axes are 6 times as wide as their ranges, and are
+ * gone at 8 times. components/language/recipe.py has the same numbers. */
 const NAMES_FADE = [6, 8];
 
 /** @type {WeakMap<Mark, {inputs: unknown[], points: Float32Array}>} the points that each mark showed last,
@@ -59,9 +59,10 @@ function isStill(mark) {
  * `natureOf` */
 const natures = new WeakMap();
 
-/** Properties that say on what a mark depends: whether it stays the same between stages (still), the names of
- * the parameters that occur in its rows (`rowsOf`; rowParameters), and the names of those that occur in the
- * row by which it is coloured (colorParameters). Cached for each mark. @param {Mark} mark */
+/** Properties that say on what a mark depends. still: whether it draws the same points at every position
+ * between stages; rowParameters: the names of the parameters that occur in its rows; colorParameters: the
+ * names of the parameters that occur in the row by which it is coloured. Cached for each mark.
+ * @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
   if (known) return known;
@@ -149,10 +150,11 @@ export function valuesOf(mark, moment) {
 
 /** The opacity, 0 to 1, at which a mark is drawn: its own `opacity`, multiplied by its `fade` if it has one.
  * `fade` has one factor for each stage; later stages have the last factor. Between stages the factor is
- * interpolated linearly; for labels, in two halves, so that labels that disappear are gone before others
- * appear in the same place. Names of axes also fade when `widening` is large (NAMES_FADE), because they would
- * all be near the origin. @param {Mark} mark @param {number} progress the position between stages, in stages
- * @param {number} [widening] the factor by which the axes of the mark's view are wider than their ranges */
+ * interpolated linearly. Labels fade out in the first half of the way between two stages, and fade in during
+ * the second half, so that one label is gone before another appears in the same place. Names of axes also
+ * fade when `widening` is large (NAMES_FADE), because they would all be near the origin. @param {Mark} mark
+ * @param {number} progress the position between stages, in stages @param {number} [widening] the factor by
+ * which the axes of the mark's view are wider than their ranges */
 export function opacityOf({ opacity, fade, draws, role }, progress, widening = 1) {
   const [fading, gone] = NAMES_FADE;
   if (draws === "labels" && role === "axis" && widening > fading)

@@ -3,8 +3,9 @@
  * Apply pipeline steps to the points of a cloud: one function for each kind of step. (derivative.mjs has the
  * same steps in dual arithmetic.)
  *
- * In all functions x holds n points one after the other, x.length / n coordinates each; and `depth` is the
- * nesting depth of branches, which chooses their scratch arrays.
+ * In all functions x holds n points one after the other, x.length / n coordinates each. `depth` says how
+ * deep a step is nested in other steps (`branches`, `orbit`, `flow`); each depth has scratch arrays of its
+ * own.
  */
 
 import { derivative } from "./derivative.mjs";
@@ -214,13 +215,13 @@ function branch(x, n, steps, count, context, depth) {
 }
 
 /** Apply an `orbit` step: iterate a pipeline, and return the state after each iteration as a separate point.
- * Point 0's state is its first `step.state` coordinates. The state of point k is the result of the pipeline
- * for an input that consists of the state of point k − 1 and the further coordinates of point k (those after
- * the first `step.state`). There are `step.count` such iterations; each later point has the same state as the
- * point before it. If `step.count` is not a whole number, its fractional part is the share of the last
- * iteration's change that is made. @param {Float64Array} x the points @param {number} n their number
- * @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context @param {number} depth the nesting
- * depth */
+ * The state of point 0 is its first `step.state` coordinates. Iteration k applies the pipeline to the state
+ * of point k − 1, followed by the further coordinates of point k (those after the first `step.state`). Its
+ * result is the state of point k. After `step.count` iterations the state no longer changes: each later point
+ * has the same state as the point before it. If `step.count` is not a whole number, the last iteration makes
+ * only a share of its change, which is the fractional part of `step.count`. @param {Float64Array} x the
+ * points @param {number} n their number @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context
+ * @param {number} depth the nesting depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;
   const inputs = Float64Array.from(x); // a copy, because the steps inside use the same scratch arrays
@@ -278,9 +279,9 @@ export const flattened = (steps) =>
     }
   });
 
-/** The names of the parameters on which steps depend; a name can occur several times. A `placed` step names
- * its parameters. In a step of another kind, and in each put of a flow, entries can be in any field; `movers`
- * returns [] for a field without entries. @param {Step[]} steps as returned by `flattened` */
+/** The names of the parameters on which steps depend; a name can occur several times. A `placed` step lists
+ * the names itself. For the other steps, and for the puts of a flow, all fields are searched for entries,
+ * which are the numbers that can depend on parameters. @param {Step[]} steps as returned by `flattened` */
 export const parametersOf = (steps) =>
   steps.flatMap((step) =>
     step.kind === "placed"
