@@ -49,8 +49,8 @@ const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
- * it. If a point is drawn as a disc, its spots are moved from its centre to the disc's rim. The same is done
- * if a large point of another mark is at this place, such as a point at the tip of an arrow. Returns [] if
+ * it. If the point is drawn as a disc, or if a large point of another mark is at the same place, such as a
+ * point at the tip of an arrow, the spot is moved from the centre of the disc to its rim. Returns [] if
  * the mark has no visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for
  * gaps @param {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in
  * pixels @param {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
@@ -144,11 +144,11 @@ function dense(at) {
 
 /** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
  * figure keeps its size when titles are moved or hidden later. A title that the legend of an earlier view
- * shows too is hidden at once. A legend of one row always has room; for more rows the view gets a bottom
- * padding, of the height of the rows, up to a limit. Returns this limit in pixels (`most`), and for each
- * entry of the legend (`rows`): the element `item`, the index `l` of its mark, whether the title may stand
- * beside the mark (`movable`), and whether an earlier legend shows it (`repeated`). @param {HTMLElement}
- * legend */
+ * shows too is hidden at once. A legend of one row always has room. If there are more rows, the view gets a
+ * bottom padding of the height of the legend, but at most of the largest height that a legend may have.
+ * Returns this largest height in pixels (`most`), and for each entry of the legend (`rows`): the element
+ * `item`, the index `l` of its mark, whether the title may stand beside the mark (`movable`), and whether an
+ * earlier legend shows it (`repeated`). @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,

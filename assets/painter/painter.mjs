@@ -120,8 +120,8 @@ export class Panel {
     this.onRest();
   }
 
-  /** Draw a frame by the fast path. Does nothing if the figure has not been built, or if `open` or `paint`
-   * has drawn this frame and Plotly has drawn nothing since. @param {Frame} frame */
+  /** Draw a frame by the fast path. Does nothing if the figure has not been built, or if it still shows this
+   * frame as `open` or `paint` has drawn it. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.#painted)) return;
     this.frame = this.#painted = frame;
@@ -198,8 +198,8 @@ export class Panel {
 
   /** Copy the current frame onto another canvas, with its top left corner at (x, y).
    * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
-   * @param {CanvasImageSource[]} images the images to which the promise of the method `images` resolved. That
-   * method takes time, so callers await it once; `copy` then draws without delay, also in every frame */
+   * @param {CanvasImageSource[]} images the awaited result of the method `images`. That method takes time;
+   * so callers await it once, and can then call `copy` in every frame, because it draws without delay */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);

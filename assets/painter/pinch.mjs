@@ -1,11 +1,11 @@
 // @ts-check
 /** Detect pinches: two fingers on one element that move apart or towards each other. */
 
-/** Watch pinches of an element. From the second finger on, until all are lifted, Plotly gets no movements of
- * fingers, because it would turn its figure. Where the page is zoomed in, a pinch is left to the browser, so
- * that the page can be zoomed out again. @param {HTMLElement} element @param {AbortSignal} signal ends the
- * watch @param {(apart: number) => void} zoom called when one of two fingers moves, with the distance of the
- * two fingers divided by their distance before the movement */
+/** Watch pinches of an element. Once two fingers touch the element, movements of fingers are kept from Plotly
+ * until all are lifted, because Plotly would turn its figure. Where the page is zoomed in, a pinch is left to
+ * the browser, so that the page can be zoomed out again. @param {HTMLElement} element
+ * @param {AbortSignal} signal ends the watch @param {(apart: number) => void} zoom called when one of two
+ * fingers moves, with the distance of the two fingers divided by their distance before the movement */
 export function watchPinch(element, signal, zoom) {
   let pinching = false;
   let zoomsPage = false;

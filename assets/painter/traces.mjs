@@ -21,9 +21,9 @@ const MIN_POINT_SCALE = 0.65; // the smallest factor on the sizes of points in a
 const COUNT_HEIGHT_PX = 13; // height of the labels that count points in the same place, at scale 1
 const DOT_GAP = "\u2002\u2009"; // en space, thin space: a count begins beside its dot, or a ring around it
 
-/** A position outside a 3D view, in display coordinates: beyond the upper end of each axis by the axis's
- * length, when the axes are widest. Hidden points are put there, because WebGL needs a position for every
- * marker. The position must not be far away, because Plotly scales its scene to the farthest marker.
+/** A position outside a 3D view, in display coordinates. Hidden points are put there, because WebGL needs a
+ * position for every marker. On each axis, taken at its widest, the position is one length of the axis beyond
+ * the upper end. It is not farther away, because Plotly scales its scene to the farthest marker.
  * @param {View} view */
 export function outside({ ranges, zooms, wider }) {
   const largest = (/** @type {number[][]} */ rows, /** @type {number} */ k) =>

@@ -142,7 +142,7 @@ function makeIndexed(mesh) {
   return cells;
 }
 
-/** Make a mesh draw without indices again, as Plotly does; does nothing if it already does.
+/** Make a mesh draw without indices again, as Plotly does. Does nothing if the mesh is not drawn indexed.
  * @param {Plotly} mesh */
 export function makeUnindexed(mesh) {
   mesh.gl.deleteBuffer(indexBuffers.get(mesh) ?? null);

@@ -5,10 +5,10 @@
 
 import { report, wanted } from "./patches.mjs";
 
-/** Run the function `build`, by which Plotly builds a figure; call `change` with each new WebGL context; and
- * return the promise that `build` returns. `getContext` is patched only until `build` returns its promise, by
- * which time Plotly has created the context; so figures that are built at the same time do not get one
- * another's contexts. @param {() => Promise<unknown>} build
+/** Run the function `build`, by which Plotly builds a figure, and return the promise that `build` returns.
+ * Calls `change` with each new WebGL context that Plotly creates meanwhile. For this, `getContext` is patched
+ * until `build` returns the promise; Plotly has created the context by then. So figures that are built at the
+ * same time do not get one another's contexts. @param {() => Promise<unknown>} build
  * @param {(gl: WebGLRenderingContext) => void} change */
 export async function within(build, change) {
   const { prototype } = HTMLCanvasElement;
@@ -35,11 +35,11 @@ export async function within(build, change) {
 /** Draw a scene at once, without four parts of Plotly's own redraw: axes and ticks, which our figures hide;
  * hover labels, which are hidden while marks move; the adjustment of the canvas size, which we set ourselves;
  * and the check that cached buffers are alive. The first three would force a page layout in every frame; the
- * check would wait until all earlier drawing is done. The depth buffer is made writable first: transparent
- * objects leave it read-only, then Plotly cannot clear it, and on telephones, where Plotly makes a context
- * whose canvas the browser does not clear (`preserveDrawingBuffer`), points of the previous frame would hide
- * those of this one. @param {Plotly} glplot Plotly's drawing object of the scene @param {boolean} [moving]
- * whether another frame follows soon: then the pick buffer is not drawn (`unpicked`) */
+ * check would wait until all earlier drawing is done. The depth buffer is made writable first. Transparent
+ * objects leave it read-only, so that Plotly could not clear it. On telephones the browser does not clear it
+ * either (`preserveDrawingBuffer`), so points of the previous frame would hide points of this one.
+ * @param {Plotly} glplot Plotly's drawing object of the scene @param {boolean} [moving] whether another frame
+ * follows soon: then the pick buffer is not drawn (`unpicked`) */
 export function redraw(glplot, moving = false) {
   const { onrender, autoResize, gl, axes, objects } = glplot;
   const known = gl && axes && objects && "autoResize" in glplot;

@@ -2,8 +2,9 @@
 /**
  * Depth effects for the points of 3D figures, added to Plotly's marker shaders. Nearer points are larger, as
  * balls would be; points farther away than the middle of the axes fade into the background; and each circle
- * and square has a halo in the background's colour. Because the shaders do this, it takes no JavaScript per
- * frame, and looks the same whether the painter writes Plotly's buffers or calls Plotly's public functions.
+ * and square has a halo in the background's colour. The effects take no JavaScript per frame, because the
+ * shaders draw them. They look the same whether the painter writes Plotly's buffers or calls Plotly's public
+ * functions.
  *
  * components/drawing/depth.py has the values of the parameters (`Depth`), and draws the same effects in SVG.
  *
@@ -65,9 +66,9 @@ const vertex = ({ lift, least, most, rim }) =>
     ["vec2(glyph.x, -glyph.y)", "vec2(deepGlyph.x, -deepGlyph.y)"],
   ]);
 
-/** The changes to Plotly's other vertex shader of markers, as pairs of old and new text. That shader gets no
- * depth effects, but must declare the `varying` variables, because it is linked with the same, changed
- * fragment shader. */
+/** The changes to the second vertex shader that Plotly has for markers, as pairs of old and new text. This
+ * shader gets no depth effects. But it is linked with the changed fragment shader, so it must declare the
+ * `varying` variables that the fragment shader reads. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
   [
@@ -99,10 +100,10 @@ const fragment = ({ over, rim, pale }) =>
     ],
   ]);
 
-/** Add depth effects to the source text of one of Plotly's shaders. Returns the new text, and as `kind` which
- * of the three marker shaders it is. A text that is none of the three, because it lacks a string that must be
- * replaced, is returned unchanged, with kind null. @param {string} source @param {Depth} depth @returns
- * {{kind: "vertex" | "other" | "fragment" | null, text: string}} */
+/** Add depth effects to the source text of one of Plotly's shaders. Returns the new `text`, and the `kind`
+ * of the shader. Only Plotly's three marker shaders are changed; they are recognised by the strings that must
+ * be replaced. Any other text is returned unchanged, with kind null. @param {string} source
+ * @param {Depth} depth @returns {{kind: "vertex" | "other" | "fragment" | null, text: string}} */
 export function deep(source, depth) {
   const known = /** @type {const} */ ([
     ["vertex", vertex(depth)],

@@ -211,8 +211,8 @@ export class SpacePanel extends Panel {
   }
 
   /** Draw the current frame again after Plotly has drawn it: with the changes of `#changeObjects`, and with
-   * dashed lines as the fast path writes them. Plotly places dashes differently, so that they would jump when
-   * the figure settles. */
+   * dashed lines as the fast path writes them. Plotly puts the dashes in other places; without this, they
+   * would jump when the figure settles. */
   #complete() {
     this.#depth.paper = rgb(this.color("paper"));
     guarded("layers", () => this.#changeObjects());
@@ -269,9 +269,10 @@ export class SpacePanel extends Panel {
     }
   }
 
-  /** Keep the camera responsive. Plotly sets the camera's mode on every update, and for half a second after
-   * that the camera ignores input and drifts. So the time of the first setting is moved into the past, and
-   * later the mode is set only when it changes. Throws if Plotly has no camera as expected. */
+  /** Keep the camera responsive. Plotly sets the camera's mode on every update. For half a second after that,
+   * the camera ignores input and drifts. From now on the mode is set only when it changes. Plotly has just
+   * set it for the first time, so the time that the camera has stored for this is overwritten by 0. Throws if
+   * Plotly has no camera as expected. */
   #keepListening() {
     const scene = this.scene;
     const set = scene?.updateFx;
@@ -379,13 +380,16 @@ export class SpacePanel extends Panel {
     return flat(points, this.ranges, this.camera(), this.gd.clientWidth, this.gd.clientHeight);
   }
 
-  /** @override @param {number} left @param {number} top @param {ArrayLike<number>} [at] */
+  /** The display coordinates of the point under a pixel, in the plane that faces the camera and contains
+   * the point `at`. @override @param {number} left the pixel, from the figure's left edge @param {number} top
+   * the pixel, from the figure's top edge @param {ArrayLike<number>} [at] by default the origin */
   point(left, top, at = [0, 0, 0]) {
     const { clientWidth, clientHeight } = this.gd;
     return lifted([left, top], at, this.ranges, this.camera(), clientWidth, clientHeight);
   }
 
-  /** The WebGL canvas, because an image that Plotly makes has no depth effects. @override */
+  /** The images of which a picture of the panel is made: the WebGL canvas alone. (An image that Plotly makes
+   * would have no depth effects.) @override */
   async images() {
     return [this.scene.glplot.canvas];
   }

@@ -79,8 +79,8 @@ export function cacheUniforms(gl) {
   }
 
   /** Create setters for all parts of the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`:
-   * assigning to one of its properties sets the uniform of that name, or each part of the uniform that the
-   * assigned value has. `set` sets all parts at once; parts that are undefined stay.
+   * assigning a value to one of its properties sets the uniform of that name. If the uniform has parts, those
+   * parts are set that the value has. `set` sets all parts of `name` at once; undefined parts stay.
    * @param {WebGLProgram} program @param {Types} types the GLSL types of the parts @param {string} name the
    * parent's name; "" for the root @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
