@@ -54,7 +54,7 @@ UNMOVED = "Normscape moves points in the browser, and needs JavaScript for it."
 
 
 class Explorer(Dash):
-    """A Dash application whose pages are sent as complete HTML; a plain Dash page is filled by scripts."""
+    """A Dash application whose pages are sent as complete HTML, not filled by scripts in the browser."""
 
     def _config(self) -> dict[str, Any]:
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
@@ -171,8 +171,9 @@ def answer(
     """The HTTP response that contains a page.
 
     head, main: the elements of this page for its head and its body. lead: the page's description. slug: the
-    slug of the page's scene, whose neighbours in the course the header links; "" for other pages. The theme
-    is that in the query; without one, that in the reader's cookie; without either, "auto".
+    slug of the scene on the page; the header then links the scenes before and after it in the course. "" for
+    other pages. The theme is that in the query; without one, that in the reader's cookie; without either,
+    "auto".
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")

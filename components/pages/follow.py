@@ -41,9 +41,10 @@ def add_routes(server: Flask, ready: Ready) -> None:
 def ordered(ready: Ready) -> dict[str, Any]:
     """Queue the training that a page orders, and return the data of the response.
 
-    It is {"ticket": ticket}. If numbers are wrong, nothing is queued, and the data is {"wrong": their
-    messages by name, "refused": a message about all}. Raises WrongValue, Busy, StoreUnavailable. ready: a
-    function that starts a worker if none runs.
+    This is {"ticket": ticket}. If numbers in the order are invalid, nothing is queued, and the data has two
+    other keys: "wrong" with a message for each such number, by the number's name, and "refused" with one
+    message for all. Raises WrongValue, Busy, StoreUnavailable. ready: a function that starts a worker if none
+    runs.
     """
     asked = json_body()
     if wrong := jobs.problems(asked):
@@ -96,8 +97,8 @@ def reply_text(ready: Ready, ticket: str, **poll: Any) -> str:
 def polled(ready: Ready, ticket: str) -> Response:
     """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training.
 
-    ready: a function that starts a worker if none runs. An unknown ticket is charged to the client. Raises
-    WrongValue, Busy.
+    ready: a function that starts a worker if none runs. A poll with an unknown
+    ticket takes time from the client's budget. Raises WrongValue, Busy.
     """
     text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:
@@ -107,9 +108,9 @@ def polled(ready: Ready, ticket: str) -> Response:
 
 
 def close(ticket: str) -> tuple[str, int]:
-    """End the training job of a page that its reader leaves. Returns an empty response with status 204.
+    """End the training job of a page that a reader closes. Returns an empty response with status 204.
 
-    Nothing happens if the store does not answer: the job then ends because its page no longer polls.
+    If the store does not answer, the job ends later, because its page no longer polls.
     """
     with suppress(store.StoreUnavailable):
         queue.close(ticket)

@@ -49,10 +49,11 @@ def written(tree: Any) -> str:
     """The HTML text of a tree, which may consist of components, elements, texts, numbers, None and lists.
 
     Texts are escaped, unless they are `markupsafe.Markup`, such as formulas. Raises TypeError for anything
-    else, such as a component that does not come from `dash.html`; and for an attribute whose value is not a
-    text, a number, a bool or None. In an attribute `aria-…`, a bool is written as "true" or "false". Every
-    other attribute is written without a value for True, and left out for False. An attribute with None is
-    left out.
+    else, such as a component that does not come from `dash.html`.
+
+    The value of an attribute is a text, a number, a bool or None, otherwise TypeError is raised. An attribute
+    with None or False is left out, one with True is written without a value. In attributes `aria-…`, True and
+    False are written as "true" and "false".
     """
     if isinstance(tree, list | tuple):
         return "".join(map(written, tree))

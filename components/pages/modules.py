@@ -36,9 +36,9 @@ def version() -> str:
 
 @cache
 def folders() -> tuple[Path, ...]:
-    """The folders of the files that are served, the preferred one first; computed once.
+    """The folders in which a requested file is looked up, in this order; computed once.
 
-    The first is that of the bundle, if it was made from the present modules.
+    They are the bundle and assets/, or assets/ alone if the bundle was not made from the present modules.
     """
     made_from = BUNDLED / "sources"
     is_current = made_from.is_file() and made_from.read_text() == _hash(ASSETS, pattern="*.mjs")
@@ -46,9 +46,9 @@ def folders() -> tuple[Path, ...]:
 
 
 def _hash(*folders: Path, pattern: str = "*") -> str:
-    """The SHA-256 of the names and contents of all files in folders, as in tools/bundle.mjs.
+    """The SHA-256 of the names and contents of all files in folders, as tools/bundle.mjs computes it.
 
-    pattern: which names of files count.
+    pattern: a glob pattern; files whose names do not match it are ignored.
     """
     digest = hashlib.sha256()
     for folder in folders:
@@ -89,7 +89,7 @@ def served(name: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/; for a bundled module, that in the bundle if this is current (`folders`).
+    """The text of a file of assets/, taken from the bundle if this is current and has the file (`folders`).
 
     rjsmin removes comments and white space from a script that is not bundled. It cannot handle nested
     template literals; tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.
@@ -147,9 +147,9 @@ def names(entry: str) -> tuple[str, ...]:
 
 
 def renamed(name: str, code: str) -> str:
-    """The text `code` of the module `name`, importing from names such as "normscape/player/state".
+    """The text `code` of the module `name`, with absolute names in its imports instead of relative paths.
 
-    These names replace the relative paths in its imports.
+    For example, "./state.mjs" in the module "player/player" becomes "normscape/player/state".
     """
     return MODULE.sub(lambda found: f'"normscape/{import_path(name, found[1])}"', code)
 
@@ -160,5 +160,9 @@ def with_js_names(code: str) -> str:
 
 
 def import_path(name: str, other: str) -> str:
-    """The name of the module that the module `name` imports as `other`, a relative path without ".mjs"."""
+    """The name of an imported module, such as "engine/steps".
+
+    name: the name of the module that imports it, such as "player/player". other: the relative path in the
+    import, without ".mjs", such as "../engine/steps".
+    """
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), other))

@@ -206,9 +206,9 @@ def offers(state: State, name: str) -> bool:
 
 
 def _clicked(recipe: Recipe, name: str) -> bool:
-    """Whether readers can set the choice `name` to a number above 0 by clicking in a view of this recipe.
+    """Whether a click in a view of this recipe can set the choice `name` to a number above 0.
 
-    A choice of the kind `Picked` has a control on the page only if this is so.
+    If not, the page has no control for a choice of the class `Picked`.
     """
     hands = [getattr(mark, "hand", None) for view in recipe.views for mark in view.layers]
     return any(isinstance(hand, Choose) and hand.choice == name and hand.numbers.max() > 0 for hand in hands)
@@ -281,9 +281,10 @@ def _stop(number: int, stop: Stop) -> list[Any]:
 
 
 def sections(text: str) -> tuple[str, str]:
-    """Split the HTML of a text before its second <h2>: the first section with all before it, and the rest.
+    """Split the HTML of a text before its second <h2>, and return the two parts.
 
-    On a scene's page the first section is beside the figure. The rest is "" if there is no second <h2>.
+    The first part ends with the first section; a scene's page shows it beside the figure. The second part is
+    "" if there is no second <h2>.
     """
     before, *parts = re.split(r"(?=<h2)", text)
     return before + "".join(parts[:1]), "".join(parts[1:])

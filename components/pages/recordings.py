@@ -1,9 +1,9 @@
 """Uploaded recordings, on the scene `model`: the inputs of the normalisation layers in a reader's own model.
 
 When a file is uploaded, it is analysed, and reduced to what the scene shows. Only this digest is stored,
-under a random key, and for as long as the results of training. Everyone who has the key (it is in the page's
-link) can see and delete the digest. If the same file is uploaded twice, there are two keys. The command
-`normscape model` also uses `kept` and `page_of`, and `normscape.own` uses `kept`.
+under a random key, and it is deleted by the same rules as an uploaded training run. Everyone who has the key
+(it is in the page's link) can see and delete the digest. If the same file is uploaded twice, there are two
+keys. The command `normscape model` also uses `kept` and `page_of`, and `normscape.own` uses `kept`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def measured(data: bytes) -> Digest:
 def kept(found: Digest, *, client: str) -> str:
     """Store a digest under a new random key, and return this key. Raises StoreUnavailable.
 
-    client: the client whose share of the storage it takes.
+    client: the address of the client that has uploaded the digest; its share of the storage is limited.
     """
     return runs.keep(secrets.token_hex(16), to_file(found), client=client)
 
@@ -102,8 +102,8 @@ def kept(found: Digest, *, client: str) -> str:
 def deleted(name: str) -> Response:
     """Delete an uploaded recording; everyone who knows its key may do so. The response is {"gone": key}.
 
-    name: the key. Raises WrongValue if it is not the key of a recording, or if another site may have sent the
-    request; also raises Busy and StoreUnavailable.
+    name: the key. Raises WrongValue if it is not the key of a recording, or if the request may come from a
+    page of another site. Raises Busy, StoreUnavailable.
     """
     from_own_page("recording")
     with work():

@@ -34,8 +34,8 @@ def index(place: Place) -> str:
 
     kind   what it is, such as "scene", "stop" or "word"
     title  its title
-    of     what it belongs to: for a part of a page the title of that page, for a whole page its kind, such as
-           "Scene", for a chapter its number, such as "Chapter 3", and for a word its section of the glossary
+    of     what it belongs to: the page's title for a part of a page, "Scene" or "Guide" for a whole page,
+           "Chapter 3" for the third chapter, a section of the glossary for a word
     text   its text, in which the rows of tables are lines of their own
     url    its address
     also   (optional) other names under which readers look for it

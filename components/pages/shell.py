@@ -238,8 +238,9 @@ def to(
 ) -> html.A:
     """A link to a scene; a script marks it if the reader has visited the scene.
 
-    content: what the link shows; the default is the scene's title. name: the link's name for screen readers,
-    if this is not what it shows. tour: whether the link starts the scene's tour. others: further attributes.
+    content: what the link shows; the default is the scene's title. name: the link's tooltip, which is
+    also its name for screen readers; None for none. tour: whether the link starts the scene's tour. others:
+    further attributes.
     """
     own = attributes(data_to=scene.slug, aria_label=name)
     href = place.scene(scene.slug) + ("?tour=1" if tour else "")
