@@ -32,8 +32,8 @@ PIXELS = 16  # of the CSS unit rem: the page's font size, 16 by default in brows
 def register(app: Dash) -> None:
     """Register the routes in a Dash application; if that was done before, nothing happens.
 
-    Nothing happens either if the application has no server yet, because it was made with `server=False`; so
-    call this function again after `init_app`. Raises TypeError if `app` is not a Dash application, and
+    If the application was made with `server=False`, call this function after `init_app`; nothing happens
+    before. Raises TypeError if `app` is not a Dash application, and
     RuntimeError if its server is not Flask, or has already answered a request.
     """
     if not isinstance(app, Dash):

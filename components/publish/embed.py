@@ -141,9 +141,9 @@ def oembed() -> Response:
 
 
 def _shown(url: str) -> Shown | None:
-    """The figure that the page with this URL shows, for the page of a scene or an embed of this server.
+    """The figure at this URL, which can lead to an embed or to a scene's page of this server.
 
-    None for all other URLs. Raises WrongValue if the URL has an invalid query.
+    None for any other URL. Raises WrongValue if the URL has an invalid query, and Busy.
     """
     here = urlsplit(request.url_root)
     try:

@@ -100,7 +100,7 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
 def _check_assets(folder: Path, files: Collection[str]) -> None:
     """Raise CommandFailed if `folder` is a file, or if writing `files` (names) would overwrite other files.
 
-    In a folder that contains PROGRAM, these files count as written by an earlier export; they may be
+    If the folder contains the file PROGRAM, an earlier export has written to it. Then files may be
     overwritten.
     """
     if folder.exists() and not folder.is_dir():
@@ -114,8 +114,8 @@ def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, 
     """The recipes that an exported page needs, by `link.key`: one for each combination of its choices.
 
     changeable: the names of the choices that readers can change. The first recipe is that of `state`. Invalid
-    combinations are left out. Raises WrongValue if there are more than TOGETHER combinations, or if a name is
-    no choice that can change.
+    combinations are left out. Raises WrongValue if there are more than TOGETHER combinations, or if readers
+    cannot change one of the named choices (see `_values`).
     """
     wanted = [_values(scene, state, name) for name in changeable]
     if (count := math.prod(map(len, wanted))) > TOGETHER:

@@ -19,7 +19,7 @@ EVERY = (1, 2, 3)  # reductions of the frame rate to try: keep each frame, one o
 
 
 async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
-    """Write a GIF of at most MAX_BYTES if possible, with as large a frame rate, then width, as possible.
+    """Write a GIF. If it is larger than MAX_BYTES, reduce its width; if that is not enough, its frame rate.
 
     If the caller has set the size or the frame rate (`look.set_by_caller`), it is not reduced. If even the
     smallest GIF is larger than MAX_BYTES, it is kept. The frames are also written, as PNG files in the folder
@@ -39,10 +39,11 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 
 
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
-    """Write a GIF to `out` from the PNG files in its folder: every `step`-th frame, `width` times as wide.
+    """Write a GIF to `out` from the PNG files in its folder, using every `step`-th of them.
 
-    fps: the frame rate before frames are left out. A GIF stores the delay of a frame in hundredths of a
-    second; ffmpeg rounds delays so that the mean frame rate is right.
+    fps: the frame rate of the PNG files. width: the factor by which their width and height change. A GIF
+    stores the delay of a frame in hundredths of a second; ffmpeg rounds delays so that the mean frame rate is
+    right.
     """
     from imageio_ffmpeg import get_ffmpeg_exe
 

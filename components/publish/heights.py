@@ -43,7 +43,7 @@ def height(state: State, width: int) -> int:
 def views(count: int, width: int) -> float:
     """The height in pixels of the area that contains `count` views, if the figure is `width` pixels wide.
 
-    The style sheet computes the same as `--tall`.
+    In assets/page/embed.css, the variable `--tall` is this height.
     """
     if width <= NARROW:
         return (0.85 if count == 1 else 1.7) * width + (40 if count > 2 else 0)
@@ -73,7 +73,7 @@ def formula(latex: str, width: int) -> int:
 
 
 def below(state: State, width: int) -> int:
-    """The estimated height in pixels of all that is below the views of a figure and the `Letters` there.
+    """The estimated height in pixels of everything below a figure's views and `Letters`.
 
     If `state.controls` is None, this is the scrubber and the last line, which contains the folded controls,
     the title of the scene and the link to its page. Otherwise it is the last line, the rows of the controls

@@ -129,8 +129,8 @@ def sharing_files(scene: Scene, state: State, folder: str, recipes: Mapping[str,
 def common() -> dict[str, str]:
     """The files that the pages of `sharing_files` load: their texts by file name.
 
-    PROGRAM, by which an older folder is recognised, is written first, so that a folder whose writing was
-    interrupted can be written again.
+    The first is PROGRAM, by which an export recognises that it may overwrite a folder. It is written first,
+    so that an interrupted export can be repeated.
     """
     own = {Path(name).name: asset(name) for name in ("page/theme.js", *STYLES)}
     program = {PROGRAM: player()}
@@ -156,8 +156,8 @@ def _alone(
 def figure(state: State) -> dict[str, str | None]:
     """The values of two data attributes, `query` and `controls`, from which the player of a figure starts.
 
-    query     the query string of the state, without `controls`: the link from the figure to the page of its
-              scene has the same query, and that page shows all controls
+    query     the query string of the state, without `controls`. The figure's link to the page of its scene
+              has the same query, and that page is to show all controls
     controls  the names of the visible controls, with commas between; None if all are visible
     """
     names = None if state.controls is None else ",".join(state.controls)

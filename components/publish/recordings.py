@@ -178,9 +178,9 @@ def _report(asked: argparse.Namespace) -> None:
 def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str, Any]:
     """The effect of each normalisation layer's centring on the predictions of the model `asked.model`.
 
-    Returns the result of `learning.convert.predictions.predictions`: an `Effect` for each path of a layer,
-    and for all layers at once. Returns {} if no model is given. rows: the layers of the recording, as in a
-    report. Raises CommandFailed.
+    Returns a dict with the `Effect` of each layer by the layer's path, and that of all layers together by the
+    key "all norms". Returns {} if no model is given. rows: the recording's table of statistics, with a row
+    for each layer. Raises CommandFailed.
     """
     if asked.model is None:
         return {}

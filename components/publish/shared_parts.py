@@ -20,10 +20,10 @@ compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def parts(value: Any) -> dict[str, Path]:
-    """A dict of all large parts of the recipe `value`: from their JSON text to their path in the recipe.
+    """The large parts of the recipe `value`: a dict from the JSON text of a part to its path in the recipe.
 
-    Large are parts with at least SHORTEST characters as JSON. If several parts are equal, the path is that of
-    the first.
+    A part is large if its JSON text has at least SHORTEST characters. If several parts are equal, the path
+    leads to the first.
     """
     paths: dict[str, Path] = {}
     for text, path in _walk(value, ()):
@@ -42,7 +42,7 @@ def _walk(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
 def _long_json(value: Any) -> str:
     """The JSON of a value; "" if it has fewer than SHORTEST characters.
 
-    Numbers, None and the shortest texts are not written for this, because most values are numbers.
+    To save time, numbers, None and very short texts are not converted, as the result would be "".
     """
     if value is None or isinstance(value, float | int):
         return ""

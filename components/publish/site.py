@@ -72,9 +72,9 @@ class Site:
 def write(folder: Path, url: str = "", links: Links = ()) -> str:
     """Write the site into a folder; returns a line for the terminal with its size.
 
-    Raises OSError, and CommandFailed if `folder` is a file, or has files but no site. url: the absolute
-    address that the folder will have; "" if unknown. Without it, link previews have no pictures, because
-    social networks only follow absolute addresses. links: (text, URL) of each link at the foot of pages.
+    Raises OSError, and CommandFailed if `folder` is a file, or has files but is not an older site.
+    links: (text, URL) of each link at the foot of pages. url: the folder's absolute address on the web; "" if
+    unknown, and then link previews have no pictures, because social networks need absolute addresses.
     """
     url = f"{url.rstrip('/')}/" if url else ""
     site = Site(url, links)
@@ -100,8 +100,8 @@ def write(folder: Path, url: str = "", links: Links = ()) -> str:
 def write_story(folder: Path, links: Links = ()) -> str:
     """Write a site that consists of the story only; returns a line for the terminal with its size.
 
-    Raises OSError; and CommandFailed if `folder` is a file, contains the explorer, or has files but no
-    `theme.css`, so that it is no older site. links: (text, URL) of each link at the foot.
+    Raises OSError. Raises CommandFailed if `folder` is a file, contains the explorer, or has files but is not
+    an older site. links: (text, URL) of each link at the foot.
     """
     if (folder / "story/index.html").is_file():
         raise CommandFailed(
@@ -149,8 +149,8 @@ def _previews(folder: Path) -> None:
 def front_preview(name: str, path: str, lead: str, url: str) -> list[Any]:
     """The link preview of a page that is not a scene, as elements for its head.
 
-    name: the key of the page in `front_pages`. path: its address, relative to `url`, the address of the site
-    ("" if unknown). lead: its description.
+    name: the key of the page in `front_pages`. path: its address, relative to the site's root. lead: its
+    description. url: the absolute address of the site's root; "" if unknown.
     """
     return _preview(name, path, front_pages()[name].title, lead, url)
 
@@ -214,9 +214,9 @@ def _scene(folder: Path, scene: Scene, site: Site) -> dict[str, str]:
 def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The choices that readers of a static page can change, with the values that have a recipe, as JSON data.
 
-    A `Several` keeps all its options; if it has more than SUBSETS, it is left out, because only its default
-    has a recipe. Text fields, results of training and parts of such results (`Picked`) need a server, and are
-    left out too. made: for each recipe that was written, its choices; the page opens with the first.
+    Text fields, results of training and parts of such results (`Picked`) are left out: they need a server. A
+    `Several` with more than SUBSETS options is left out, as only its default has a recipe; smaller ones
+    keep all options. made: for each recipe that was written, its choices; the page opens with the first.
     """
     out = []
     for fields, choice in zip(scene.json()["choices"], scene.choices, strict=True):
@@ -236,8 +236,8 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 def values(choice: Any) -> Sequence[Any]:
     """The values of a choice for which the site has recipes.
 
-    If a choice has few values, these are all of them. Of a `Whole` with a long range, they are a few numbers.
-    Of a `Several` with more than SUBSETS options, and of all other choices, such as texts, only the default.
+    If a choice has few values, these are all of them. A `Whole` with a long range has a few numbers here. Any
+    other choice has only its default, such as a text, or a `Several` with more than SUBSETS options.
     """
     match choice:
         case Choice():
@@ -294,8 +294,8 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a combination of choices is left out of the site, because its page would show a text field.
 
-    A text field needs a server. Only fields with a condition (`when`) count: those shown for some values of
-    another choice. They do not count if a stop of the tour sets that choice to the same value.
+    Text fields need a server. Only those count that are shown for some values of another choice (`when`). But
+    if a stop of the tour sets that other choice to its value in `chosen`, the field is ignored.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(
@@ -307,8 +307,8 @@ def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
     """All combinations of the values of some choices; at most TOGETHER combinations.
 
-    The scene's choices of the classes `Choice` and `Several` are taken in their order. One that would make
-    more combinations is left out.
+    These are the scene's choices of the classes `Choice` and `Several`, in order. A choice is left out if
+    with it there would be more combinations.
     """
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:
@@ -322,9 +322,9 @@ def _together(scene: Scene) -> Iterator[dict[str, Any]]:
 def _alone(scene: Scene) -> Iterator[dict[str, Any]]:
     """For each value of each choice, the changes from the defaults that show this value.
 
-    Usually this is one change. A choice that is shown only for some values of another (`when`) is combined
-    with each of these values. A number that clicks can set returns to its default when another choice
-    changes (`of`); it is combined with each value of this other choice. So, for example, each normalisation
+    Usually this is one change. A choice that is shown only for some values of another choice (`when`) is
+    combined with each of these values. A `Whole` that clicks can set is combined with each value of the
+    choice in its field `of` (a change of that choice resets the number). So, for example, each normalisation
     layer of each recorded model has a recipe.
     """
     for choice in scene.choices:

@@ -25,7 +25,7 @@ MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
 class Missing(CommandFailed):
-    """Raised if packages that pictures and videos need are not installed: those of the group `export`."""
+    """Raised if the optional packages for pictures and videos (the group `export`) are not installed."""
 
 
 class NoBrowser(CommandFailed):

@@ -47,10 +47,10 @@ def path_argument(text: str) -> Path:
 
 
 def check_output(path: Path) -> None:
-    """Raise CommandFailed if no file or new folder can be written to `path`; to be called before long work.
+    """Raise CommandFailed if no file or new folder can be written to `path`. Call this before long work.
 
-    That is so if `path` is a folder, if its folder is missing, or if neither this folder nor an existing file
-    at `path` is writable. A symbolic link is followed, as by `write_whole`.
+    Nothing can be written if `path` is a folder, if its parent folder is missing, or if neither the parent
+    folder nor an existing file at `path` is writable. If `path` is a symbolic link, its target is checked.
     """
     target = Path(os.path.realpath(path))
     folder = target.parent
