@@ -86,11 +86,11 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera position of `view`; if the accuracy after training is 1, one that sees the plane edge-on.
+    """The camera position for `view`: one that sees the separating plane edge-on, as a line.
 
-    Of several such positions, it is the one from which the data spread most along the line as which the plane
-    appears. Positions whose height is between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are
-    preferred.
+    If the network does not reach accuracy 1, it is the present position instead. Of several positions, the
+    one is chosen from which the data spread most along that line. Only positions with a height between
+    MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are compared, if there are any.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera
@@ -135,10 +135,10 @@ def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
 def projection(film: Film, seed: int) -> np.ndarray:
     """Matrix (3, width) that projects the points of the hidden layers to three dimensions for display.
 
-    Coordinates are kept as they are if no hidden layer has more than three neurons. Otherwise the first row
+    If no hidden layer has more than three neurons, coordinates are kept as they are. Otherwise the first row
     is the direction of the last linear layer's weights. The other two are the directions, orthogonal to it,
-    in which the points in the last hidden layer vary most after training. In this case,
-    ValueError is raised if the last hidden layer is not the widest.
+    in which the points in the last hidden layer vary most after training. Raises ValueError if a hidden layer
+    has more than three neurons and the last hidden layer is not the widest.
     """
     widths = film.network.hidden_widths or (3,)
     if max(widths) <= 3:

@@ -58,9 +58,9 @@ def draw(
     """A cloud with the given points and steps, and a mark of the class `kind` that shows it.
 
     `role` is the mark's colour role, `show` its display rows and `title` its legend. shape: the points
-    (N, d), or a pair. For a Line the pair has the points and the order in which the line joins them, for a
-    Mesh the points and the triangles. labels: a text for each point. place: steps before stage 0. steps:
-    those from stage to stage. look: further fields of the mark.
+    (N, d), or (points, order) for a Line, or (points, triangles) for a Mesh. The order has the indices of the
+    points along the line, with −1 for a gap. labels: a text for each point. place: steps before stage 0.
+    steps: one step from each stage to the next. look: further fields of the mark.
     """
     points, order = shape if isinstance(shape, tuple) else (shape, None)
     cloud = Cloud(name, points, Pipeline(steps), Pipeline(place), labels)
@@ -122,9 +122,10 @@ def axes(
     names: Sequence[str] = ("axes", "axis names"),
     opacity: float = 0.5,
 ) -> list[Part]:
-    """The coordinate axes from `low` to `high`, one for each of `labels`, with the label at `at` on its axis.
+    """The coordinate axes, one for each of `labels`, and the labels on them.
 
-    names: the names of the two clouds, of the axes and of their labels.
+    low, high: the ends of each axis. at: the coordinate of the label on its axis. names: the name of the
+    cloud of the axes, then that of the cloud of the labels. opacity: of the axes.
     """
     basis = np.eye(len(labels))
     lines = clouds.segments(np.stack([low * basis, high * basis], 1))
@@ -147,8 +148,8 @@ def mean_line(
 ) -> list[Part]:
     """The line along 𝟏 through the origin, from −`half` to `half`, and its label at the distance `at`.
 
-    d: the number of coordinates. names: the names of the two clouds, of the line and of its label. fade: the
-    opacity at each stage. look: further fields of the line's mark.
+    d: the number of coordinates. names: the name of the line's cloud, then that of the label's cloud. fade:
+    the opacity at each stage. look: further fields of the line's mark.
     """
     up = np.ones((1, d)) / np.sqrt(d)
     ends = half * np.vstack([-up, up])
@@ -318,8 +319,8 @@ def space(
     """A 3D view. Its axes are fitted to what it shows, or fixed by `reach`.
 
     With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes. Of
-    `camera`, three numbers, only the direction counts. `reaching` says whether the axes are also fitted at
-    the ends of the sliders; `between` and `together` give further slider values at which they are fitted.
+    `camera`, three numbers, only the direction counts. reaching: whether the axes are also fitted at the ends
+    of the sliders. between, together: further slider values at which they are fitted (see `View`).
     """
     ranges = ((-BOX_TO_PICTURE * reach, BOX_TO_PICTURE * reach),) * 3 if reach else ()
     return View(

@@ -40,7 +40,7 @@ def shown(seed: int) -> tuple[Whole, Choice]:
 def results(*of: str) -> tuple[Result, Result]:
     """The choices for the result of training: the key of a stored run, or one network that the link contains.
 
-    `of` are the names of the choices from which it was trained; a change of one of them drops the result.
+    of: the names of the choices that determine the training. If a reader changes one, the result is dropped.
     """
     return Result("run", "stored run", of=of), Result("net", "network", of=of)
 

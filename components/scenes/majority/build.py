@@ -106,14 +106,17 @@ def stages(network: AttentionClassifier) -> list[str]:
 
 
 def moved(film: Film, values: np.ndarray) -> Entries:
-    """Entries of a matrix that follow the training step: `values` (T, m, n) has those at T checkpoints."""
+    """Entries of a matrix that follow the training step.
+
+    `values` (T, m, n) has the matrix (m, n) at each of the T checkpoints of `film`.
+    """
     if len(film.steps) == 1:
         return Entries(values[0])
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(film.steps, values)})
 
 
 def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
-    """Clouds of the keys, the queries and the attention weights of a token of each class.
+    """Three clouds: keys, queries and attention weights. Each has a point for one token of each class.
 
     The key of a class with the embedding e is N(e), where N is the norm. The query is W_Kᵀ W_Q N(e)/√d, drawn
     with the length `reach`, because its true length is often too small to be seen. The weights are those on a

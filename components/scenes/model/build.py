@@ -91,7 +91,10 @@ def build(choices: Choices, first: Digest, second: Digest | None = None) -> Reci
 
 
 def index(number: int, first: Digest) -> int:
-    """The index of the norm with this number. Raises `WrongValue` if the recording `first` has none."""
+    """The index (from 0) of the norm with this number (from 1) in the recording `first`.
+
+    Raises `WrongValue` if there is no such norm.
+    """
     count = len(first.norms)
     if not 1 <= number <= count:
         words = f"norm={number} is outside 1 … {count}, the norms of this recording"
@@ -123,9 +126,9 @@ def same_depth(k: int, first: Digest, second: Digest) -> int:
 
 
 def facts(pairs: Sequence[tuple[Digest, int]]) -> Facts:
-    """Table with a column for each recording: the verdict on all its norms, then all numbers of one norm.
+    """Table with a column for each recording: the verdict on all its norms, then the numbers of one norm.
 
-    `pairs` has each recording with the index of that norm, the one in its picture.
+    `pairs` has each recording with the index of the norm whose numbers are shown.
     """
     both = [one for one, _ in pairs]
     asked = verdict(both[0].rows)
@@ -169,10 +172,10 @@ def overview(digest: Digest, lines: Sequence[str] = (), choice: str = "") -> Ove
 
 
 def summary(first: Digest) -> list[str]:
-    """Four lines of text: the model, its massive vectors, its centring, and whether centring can be folded.
+    """Lines of text: the model, its massive vectors, its centring, and whether its centring can be folded.
 
-    If the recording has a notice, it is the fifth line. Folded: merged exactly into the weights before the
-    norm.
+    To fold centring is to merge it exactly into the weights before the norm. If the recording has a notice,
+    this is one more line.
     """
     all_rows = first.rows
     paths = [row["path"] for row in all_rows]

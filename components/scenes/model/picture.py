@@ -142,7 +142,10 @@ def steps(norm: Reduced, unit: float, *, centring: bool) -> tuple[Step, ...]:
 
 
 def numbers(norm: Reduced) -> Cloud:
-    """Cloud of numbers of each vector: position, σ, and in percent the energy along 𝟏 and ε/(σ² + ε)."""
+    """Cloud "numbers", in which the coordinates of a point are numbers about one vector.
+
+    They are its position in the sequence, σ, the energy along 𝟏 in percent, and ε/(σ² + ε) in percent.
+    """
     x, sigma = norm.points.astype(float), deviation(norm)
     whole = np.sum(x**2, axis=-1)
     share = np.divide(x[:, 2] ** 2, whole, out=np.zeros(len(x)), where=whole > 0)
@@ -152,10 +155,10 @@ def numbers(norm: Reduced) -> Cloud:
 
 
 def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
-    """A name for each vector of the norm, such as "'The' at position 0"; without its token, "position 0".
+    """A name for each vector of the norm, such as "'The' at position 0".
 
-    words: the text of each token, by the token's id; a token that it lacks is left out. Positions in the
-    sequence count from 0.
+    words: the text of each token, by the token's id. If the text is not known, the name is "position 0".
+    Positions in the sequence count from 0.
     """
     pairs = zip(norm.token.tolist(), norm.position.tolist(), strict=True)
     return [f"{escaped(repr(words[t]))} at position {p}" if t in words else f"position {p}" for t, p in pairs]
@@ -164,8 +167,8 @@ def names(norm: Reduced, words: Mapping[int, str]) -> list[str]:
 def extent(norm: Reduced) -> float:
     """Half the side of a picture that has room for the vectors, and usually for the sphere.
 
-    Let f be the largest value of `far` for the vectors, over the stages from the sphere on. The result is f;
-    but if f < √d < MAX_SPHERE_RATIO·f, it is √d, the radius of the sphere.
+    Let f be the largest value of `far` for the vectors at the stage of the sphere and the later stages. The
+    result is f, or √d (the radius of the sphere) if f < √d < MAX_SPHERE_RATIO·f.
     """
     after = Pipeline(steps(norm, 1.0, centring=True)).stages(norm.points.astype(float), {})[2:]
     reach = max(map(far, after))

@@ -90,10 +90,10 @@ SET_NAMES = {
 
 
 def layers(paths: Sequence[str]) -> list[str]:
-    """For each norm the number of its layer, as text, which is read from its path in the model ("" if none).
+    """The number of each norm's layer, as text: "3" for the path "encoder.layer.3.norm"; "" without a number.
 
-    If one layer is called several times, as in ALBERT, the number of the call stands for it, from the end of
-    the path ("3" of "#3").
+    paths: the paths of the norms in the model. If a path ends with the number of a call, such as "#3", this
+    number is taken instead: such models, for example ALBERT, call one layer several times.
     """
     return [
         (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
@@ -119,14 +119,17 @@ def parts(paths: Sequence[str]) -> list[str]:
 def _stack(path: str) -> str:
     """A module's path up to its first digit: it tells an encoder's layers from a decoder's.
 
-    An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path with "#", after
-    which stands the number of a call.
+    An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path with "#" (the
+    call of a module that is called several times).
     """
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """For each norm "layer 12, MLP", for example; its path if it has no layer, or belongs to part "other"."""
+    """A short name of each norm, such as "layer 12, MLP", made from the norms' paths in the model.
+
+    If a norm has no layer, or its part (see `parts`) is "other", the name is the whole path.
+    """
     return [
         f"layer {layer}, {part}" if layer and part != "other" else path
         for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)
@@ -237,9 +240,9 @@ def lines(
 def hover_text(row: TableRow, name: str, strip: Strip) -> str:
     """HTML of the text that appears when the pointer is at the point of a norm in a strip (a graph).
 
-    It has the norm's short name `name`, the title of the strip, and the value of the strip's solid line. For
-    the longest vector and the top dimension, it also has that dimension and the place of the longest vector,
-    if known. row: the norm's row in the table of statistics.
+    It has the norm's short name `name`, the title of the strip, and the value of the strip's solid line. In
+    the strips "longest" and "top_energy" it also has the top dimension and the place of the longest vector,
+    if that place is known. row: the norm's row in the table of statistics.
     """
     value = number(row[strip.middle], percent=strip.percent)
     more = ""
@@ -261,10 +264,10 @@ def escaped(text: str) -> str:
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    Its label is that dimension; the label of the longest run also names the layers. A label can be wider than
-    its bracket. If a norm beside the bracket is drawn higher than the bracket, such a label is moved away
-    from this norm (the label of the longest run is not). A label that would overlap the label of the longest
-    run is left out, but not its bracket. ends: the ends of the first strip's scale.
+    Each bracket has a label with the dimension; the label of the longest run also names the layers. Any other
+    label, if it is wider than its bracket, is moved away from a neighbouring point that is higher than the
+    bracket. If it would overlap the label of the longest run, it is left out, but its bracket stays. ends:
+    the ends of the first strip's scale.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()
@@ -377,9 +380,10 @@ def gaps(count: int, length: int) -> Array:
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
     """The lower and upper end of a strip's scale.
 
-    On a linear scale the ends are 0 and the largest value, or a tick a little above it. On a logarithmic
-    scale they are the smallest positive value and the largest, or, if these differ by at most 1 %, half and
-    twice the smallest; for the column "longest" the upper end is higher by HEADROOM.
+    A linear scale goes from 0 to the largest value, or to a tick a little above it. A logarithmic scale goes
+    from the smallest positive value to the largest. If these differ by at most 1 %, it goes from half to
+    twice the smallest. In the strip "longest" the upper end is higher by HEADROOM times the height of the
+    scale. both: the recordings whose values are drawn.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
@@ -426,9 +430,9 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 
 
 def number(value: float | None, *, percent: bool) -> str:
-    """A value as text, three digits or whole, such as 0.0011 or 3·10⁻⁴; "–" for None.
+    """A value as text, with three significant digits, such as 0.0011, 3·10⁻⁴ or 12,345; "–" for None.
 
-    percent: whether to multiply it by 100 and add " %".
+    Large numbers have all digits before the point. percent: whether to multiply by 100 and add " %".
     """
     if value is None:
         return "–"

@@ -169,10 +169,10 @@ def surface(norm: str, d: int) -> str:
 
 
 def display(norm: str, d: int) -> tuple[np.ndarray, Row | None]:
-    """The directions (3, d) that the picture shows, and the `Row` whose value divides its coordinates.
+    """The directions (3, d) whose coordinates the picture shows, and a `Row` of divisors, or None.
 
-    Only a torus has such a row, √d + the fourth coordinate, which makes the projection stereographic.
-    Otherwise it is None.
+    For a torus, the coordinates of each point are divided by the value of the row, √d + the fourth
+    coordinate. This makes the projection stereographic. Otherwise the row is None.
     """
     up = [upright_basis(m) for m in (2, 3)]
     if (norm, d) in TORI:
@@ -190,8 +190,8 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
     DyT with d = 3 has the edges of a cube instead, because its points land inside the cube. side: "left" or
-    "right"; the names of all clouds begin with it. through: the steps of the norm. The last of them is
-    applied to the drawn surface (except the cube), and brings it to its size.
+    "right"; the names of all clouds begin with it. through: the steps of the norm. The surface is made
+    with another size; the last of the steps scales it (the cube has the right size).
     """
     parts: list[Part] = []
     directions, over = display(norm, d)
@@ -327,7 +327,8 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
     """Table of what each normalisation layer averages over and ignores, and of the surface that it maps to.
 
-    What it ignores, and the dimensions that are left, are measured at the first of the points x.
+    What a layer ignores is measured at the first of the points `x` (n, d), and so is the number of dimensions
+    of the outputs near that point.
     """
     d = x.shape[1]
 

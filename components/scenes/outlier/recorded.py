@@ -1,8 +1,8 @@
 """Recipe of recorded vectors with massive activations: the inputs of one RMSNorm of SmolLM2.
 
 A vector is reduced to four numbers: x₅₀₇, its components along two directions orthogonal to that axis, and
-the length of the remainder. The picture shows the first three. These four have the length of the whole
-vector, so RMSNorm of them is exact.
+the length of the remainder. The picture shows the first three. The four numbers have the same length as
+the whole vector, so RMSNorm of them is exact.
 """
 
 import numpy as np
@@ -138,8 +138,9 @@ def factor_view(
 ) -> View:
     """Graph of log₁₀ of the largest factor by which the norm multiplies a gradient.
 
-    It draws the clouds "log factor" and "law" of the recipe. way: two fields of `Way`: the parameter that
-    moves points along their curves, and its values at which the curves are sampled. points: legend of the
+    It draws the clouds "log factor" and "law" of the recipe. way: fields of the mark `Way`, which draws a
+    point's curve: the `parameter` that moves the point, and the parameter's values (`stops`) at which the
+    curve is sampled. points: legend of the
     points' curves. law: legend of the dashed line, the factor if all coordinates but the largest were 0. x,
     y: title and ends of the axes.
     """

@@ -62,7 +62,7 @@ def sliders() -> tuple[Parameter, ...]:
 
 
 def average() -> str:
-    """TeX of the average of values that attention computes for a token."""
+    """The formula (TeX) of what attention computes for token i: a weighted average of the values V xⱼ."""
     return r"\sum_j \mathrm{softmax}_j (β \langle Q x_i, K x_j \rangle)\, V x_j"
 
 

@@ -1,8 +1,8 @@
 """Recipe of the scene `placement`: a token's path through transformer blocks, by the place of normalisation.
 
-The numbers come from a table that `make films` writes. The large picture draws the token's path in space: the
-angles between its vector after a block, before that block and at the start are true, and a point's distance
-from the origin grows with the logarithm of the token's length.
+The numbers come from a table that `make films` writes. The large picture draws the token's path in space. Two
+kinds of angles are true: those between the vectors before and after a block, and those to the vector at the
+start. A point's distance from the origin grows with the logarithm of the token's length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ TableRow = Mapping[str, Any]
 class Graph:
     """A graph of one `column` of the table, under a `title`; `axis` is the title of its vertical axis.
 
-    low, high: the ends of that axis. loud: its upper end when queries and keys are three times as large; None
-    if that does not change it. log: whether log₁₀ of the column is drawn.
+    low, high: the ends of that axis. loud: the upper end to use instead of `high` when queries and keys are
+    three times as large; None to use `high` then too. log: whether log₁₀ of the column is drawn.
     """
 
     column: str
@@ -149,10 +149,11 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
     """Unit vectors in space (K + 1, 3), of which the first is upright, on a path with given angles.
 
     start: the angle of each vector to the first one (K + 1,). turn: the angle from each vector to the next
-    (K,). Both are in degrees, measured between vectors in d dimensions. Such a path also exists in space,
-    because any three vectors fit into three dimensions. The spherical law of cosines gives how far each step
-    goes around the first vector. All steps go around it in the same sense; the first step leaves at
-    `azimuth`, in degrees.
+    (K,). azimuth: the azimuth of the second vector. All are in degrees. The azimuth only grows along the
+    path, by an amount that the spherical law of cosines gives.
+
+    The angles were measured between vectors in d dimensions. A path in space with the same angles exists,
+    because any three vectors fit into three dimensions.
     """
     polar, turns = np.radians(start), np.radians(turn)
     products = np.sin(polar[:-1]) * np.sin(polar[1:])

@@ -88,9 +88,10 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 class Path:
     """The arguments of the step `Orbit` that computes an optimiser's path by repeating `step`.
 
-    points: the cloud's points: the start, then for each iteration a point whose further coordinates are the
-    iteration's inputs. place: steps that are applied once, before the orbit. step: the steps of one
-    iteration. state: the number of coordinates that an iteration computes; they come first.
+    state: the number of coordinates that an iteration computes. They come first in each point. points: the
+    points of the cloud: the start, then a point for each iteration, which has the inputs of the iteration
+    (here noise) after `state` unused coordinates. place: steps that are applied to the points once, before
+    the orbit. step: the steps of one iteration.
     """
 
     points: np.ndarray
@@ -103,10 +104,11 @@ class Path:
 
 
 def gradient(width: int, inputs: int) -> Pipeline:
-    """Pipeline from a point (w, …, ξ, …) to the gradient of the loss: ∇L(w) = J(−pull·a + noise·ξ).
+    """Pipeline that computes the gradient of the loss at a weight w: ∇L(w) = J(−pull·a + noise·ξ).
 
-    J is the Jacobian of w ↦ w/‖w‖, and a is BEST_DIRECTION, which the loss prefers. A point has `width`
-    numbers, of which the noise ξ begins at index `inputs`; `pull` and `noise` are sliders.
+    J is the Jacobian of w ↦ w/‖w‖, and a is BEST_DIRECTION, where the loss is lowest. `pull` and `noise` are
+    sliders. The pipeline takes points with `width` coordinates. The first two are w; those with the indices
+    `inputs` and `inputs` + 1 are the random vector ξ; the others are ignored.
     """
     at = np.eye(width)
     take = np.vstack([at[:2], np.zeros((2, width))])
@@ -175,7 +177,8 @@ def only(rows_: np.ndarray) -> Pipeline:
 def points(state: int) -> np.ndarray:
     """The points from which the step `Orbit` computes a path: the start, and one for each optimiser step.
 
-    A point has `state` zeros, followed by the noise of that step's gradient (the start does not use its own).
+    A point has `state` zeros, then two random numbers: the noise in the gradient of its step. The two numbers
+    of the start are not used.
     """
     return np.hstack([np.zeros((STEPS + 1, state)), NOISE])
 
@@ -215,9 +218,9 @@ def numbers(state: int) -> tuple[Step, ...]:
 
 
 def settled() -> Pipeline:
-    """k ↦ (k, (η·noise²/(2λ − ηλ²))^¼), the length of w at which noise and weight decay balance, at step k.
+    """k ↦ (k, r), where r is the length of w at which noise and weight decay balance.
 
-    It is the same for all k.
+    r is (η·noise²/(2λ − ηλ²))^¼ at every step k of the optimiser.
     """
     names = ("rate", "noise", "decay")
     sliders = Affine(np.zeros((3, 1)), Entries(np.zeros(3), dict(zip(names, np.eye(3), strict=True))))

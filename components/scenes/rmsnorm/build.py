@@ -90,8 +90,8 @@ def build(choices: Choices) -> Recipe:
 def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
     """The recipe of LayerNorm of x beside RMSNorm of the d − 1 coordinates of x in the plane Σx = 0.
 
-    Both are shown step by step. points: those of both clouds, which `place` maps to x. look: the colour of
-    the points, and which of them have trails.
+    Both are shown step by step. points: the same stored points for both clouds; `place` maps them to x. look:
+    the colour of the points, and which of them have trails.
     """
     smaller = D - 1
 

@@ -80,8 +80,8 @@ def build(choices: Choices) -> Recipe:
 def typical(drawn: Cloud, d: int) -> int:
     """Index of the pair (q, k) to follow at first: its key is in sight, and its score is typical.
 
-    In sight: on the half of the sphere that faces the camera, near FRONT_POINT. Typical: about one standard
-    deviation. Both are meant at the stage `on the sphere`, for ρ = 0.
+    In sight means near FRONT_POINT, on the half of the sphere that faces the camera. Typical means about one
+    standard deviation. The pairs are compared at the stage `on the sphere`, for ρ = 0.
     """
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))
@@ -426,5 +426,5 @@ def fact(d: int) -> list[str]:
 
 
 def few(share: float) -> str:
-    """A share as text, such as "1 in 77,000", or "1 in 3e+08" from 10⁻⁶ downwards."""
+    """A share as text, such as "1 in 77,000"; for a share of at most 10⁻⁶, such as "1 in 3e+08"."""
     return f"1 in {1 / share:,.0f}" if share > 1e-6 else f"1 in {1 / share:.0e}"

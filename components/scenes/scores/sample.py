@@ -100,10 +100,10 @@ def norms(size: int, vectors: Sequence[Sequence[int]], d: int) -> tuple[Steps, S
 
 
 def at_each_stage(to_stages: Sequence[Steps], then: Steps) -> Branches:
-    """A step that computes for each stage k: `to_stages[k]` and then `then`; and concatenates the results.
+    """A step that computes numbers for all stages at once, and concatenates them, stage by stage.
 
-    It ends the `place` of a cloud, so that the results of all stages are known from the start. The cloud's
-    pipeline is `passing`, which drops those of the stages that are over.
+    The numbers for stage k are computed by the steps `to_stages[k]` and then by `then`. This step is the last
+    of a cloud's `place`. The cloud's pipeline is `passing`: at each step it drops the numbers of one stage.
     """
     return Branches([Pipeline((*own, *then)) for own in to_stages], "concat")
 

@@ -357,9 +357,9 @@ def nearly(x: np.ndarray) -> int:
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """Table: at each stage the number of keys that no query can select, with ε = 0.
+    """Table of the number of keys that no query can select, at each stage, with ε = 0.
 
-    For the sphere it also says from which ε on there are more of them.
+    A second row has, for the stage of the sphere, the smallest ε with more such keys (see `breaks`).
     """
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)

@@ -45,9 +45,10 @@ def face_net(half: float, sign: int) -> tuple[Array, Array]:
 
 
 def side(line: tuple[Array, Array], axis: int, sign: int) -> Array:
-    """The order of a line, with −1 (a gap) for each point on the wrong side of the plane {x_axis = 0}.
+    """The part of a line on one side of a coordinate plane, as an order: indices of points, −1 for gaps.
 
-    Points whose coordinate number `axis` has the given sign are kept, and so are points on the plane.
+    A point is kept if its coordinate with the index `axis` has the given sign, or is 0. Otherwise −1 takes
+    its place. line: (points (N, 3), order (M,)).
     """
     points, order = line
     rounding = 1e-9  # largest distance of points that count as on the plane

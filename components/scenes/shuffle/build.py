@@ -2,9 +2,10 @@
 
 The axes are swapped within attention heads or across them.
 
-Each dot is one shuffle, drawn at its cost. Each step shows the next kind of shuffle: its dots begin where
-those of the previous kind are, the k-th cheapest at the k-th cheapest, and move to their own costs. So the
-coordinates of a dot are two costs, at its start and at its end, and the two heights at which it is drawn.
+Each dot is one shuffle, drawn at its cost. Each step shows the next kind of shuffle. The dot of its k-th
+cheapest shuffle begins at the place of the k-th cheapest shuffle of the previous kind, and moves to its own
+cost. So a dot has four coordinates: its cost at the start and at the end, and its height at the start and at
+the end.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ def means(rows: Rows, place: str, kind: str, measure: str) -> Array:
 def spread(rows: Rows, place: str, kind: str, measure: str) -> str:
     """The cost of a `kind` of shuffle at a `place`, as text "mean ± standard deviation" over the models.
 
-    rows: those of the models in the table. measure: the cost, a key of MEASURES.
+    rows: rows of the table, one for each model and place. measure: the cost, a key of MEASURES.
     """
     of_models = means(rows, place, kind, measure)
     return f"{of_models.mean():.3f} ± {of_models.std(ddof=1):.3f}".replace("-", "−")

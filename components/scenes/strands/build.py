@@ -65,9 +65,9 @@ def on_circle(degrees: np.ndarray) -> np.ndarray:
 
 
 def circle_points(params: dict[str, float]) -> np.ndarray:
-    """Points of the circle as in `on_circle`, denser where the layers move neighbours apart.
+    """Points (cos θ, sin θ, θ) of the unit circle, (POINTS, 3), with θ in degrees.
 
-    `params` are the sliders' values, for which the density is chosen.
+    They are denser where the layers move neighbouring points apart, for the slider values `params`.
     """
     degrees = np.linspace(-180, 180, 20 * POINTS + 1)[:-1]
     after = all_layers().stages(on_circle(degrees)[:, :2], params)[::2]

@@ -110,11 +110,13 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """Two clouds of closed forms for the line y = h: "closed form" and "arctangent".
+    """Two clouds for the line y = h, named "closed form" and "arctangent".
 
-    The last stage of "closed form" is the height sin arctan(x/h), that of "arctangent" the angle arctan(x/h).
-    Here x/h is computed without √(x² + h²), which the steps of the slice use: the stored point
-    (x, √(L² − x²)) has the length L = LINE_HALF_LENGTH, and its x is divided by L + (h − L).
+    The last stage of "closed form" is the height sin arctan(x/h). The last stage of "arctangent" is the angle
+    arctan(x/h).
+
+    The slice divides by √(x² + h²). To be a check of it, these clouds compute x/h without that root: their
+    points (x, √(L² − x²)) have the length L = LINE_HALF_LENGTH, and x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))

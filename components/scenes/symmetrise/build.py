@@ -157,11 +157,12 @@ def surroundings() -> list[Part]:
 
 
 def average(cloud: Cloud, last: int) -> tuple[Cloud, tuple[Cloud, ...]]:
-    """The cloud "mean error", and a tuple of three clouds: itself, "curve" and "now".
+    """The cloud "mean error"; and the tuple of the clouds "mean error", "curve" and "now".
 
     "mean error" has one point, whose coordinates are log₁₀ of the mean error of the vectors at each stage.
-    "curve" has a point (stage, height) for each stage, and "now" only the one of the current stage. cloud:
-    the vectors; its last coordinate is a vector's error. last: the number of the last stage.
+    "curve" has a point (stage, log₁₀ of the mean error) for each stage, and "now" only the point for the
+    current stage. cloud: the vectors; its last coordinate is a vector's error. last: the number of the last
+    stage.
     """
     n, end = len(cloud.points), cloud.widths[-1]
     each = (along(Affine(Of(cloud, k)), Affine(np.full((1, n), 1 / n))) for k in range(last + 1))
@@ -191,7 +192,8 @@ def spaced(heights: Mapping[int, float], least: float) -> dict[int, float]:
 def table_row(found: Rows, heads: int, iterations: int) -> Mapping[str, Any]:
     """The row of the table `found` for blocks with these numbers of heads and iterations.
 
-    It is that of the arm "ring": blocks with messages, whose weights are the same in every iteration.
+    There can be several such rows, for several kinds of blocks (arms). The result is the row of the arm
+    "ring": blocks that have messages, and the same weights in every iteration.
     """
     return next(
         row
@@ -272,7 +274,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table of median errors: a row for each kind of vectors in training, a column for each kind in use."""
+    """Table of median errors, with a row for each kind of training vectors, a column for each kind tested."""
     by_training = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",

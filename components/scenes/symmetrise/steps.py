@@ -94,7 +94,7 @@ def ideal(block: Symmetriser, x: Array) -> Cloud:
 def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
     """The clouds "inner" and "outer" of the block's weights W₁ and W₂ at the slider's training step.
 
-    The points of a cloud are the rows of its matrix, as `dense` arranges it.
+    The points of a cloud are the rows of its matrix. `dense` says what the rows are.
     """
     found = []
     for name, values in zip(("inner", "outer"), dense(trained), strict=True):
@@ -111,10 +111,13 @@ def moved(steps: Array, values: Array) -> Entries:
 def dense(trained: Trained) -> tuple[Array, Array]:
     """The weights of all heads in two matrices W₁ (T, H·w, H·(2 + q)) and W₂ (T, H·(2 + q), H·w).
 
-    There are T checkpoints. Each of H heads has w hidden neurons and q messages. The inputs are the means of
-    all heads, their messages, and their standard deviations; an entry is 0 where a head does not read an
-    input. The outputs are c and g of each head, which maps its axes x to g·(x − c), then the new messages of
-    all heads.
+    There are T checkpoints. Each of H heads has w hidden neurons and q messages, and maps its coordinates x
+    to g·(x − c).
+
+    inputs of W₁   the means of all heads, then the messages of all heads, then the standard deviations of all
+                   heads; an entry of W₁ is 0 where a head does not read an input
+    outputs of W₂  c and g of the first head, c and g of the next, and so on, then the new messages of all
+                   heads
     """
     block, parts = trained.block, trained.parts
     heads, q, w, count = block.heads, block.messages, block.hidden, len(trained.steps)
@@ -137,7 +140,7 @@ def dense(trained: Trained) -> tuple[Array, Array]:
 
 
 def biases(trained: Trained) -> tuple[Entries, Entries]:
-    """The biases b₁ and b₂ of all heads at the slider's training step, in the order of `dense`."""
+    """The biases b₁ and b₂ of all heads at the slider's training step, for the rows of W₁ and W₂."""
     first, last = trained.parts["inner.bias"][:, 0], trained.parts["outer.bias"][:, 0]
     count = len(trained.steps)
     outer = [last[..., :2].reshape(count, -1), last[..., 2:].reshape(count, -1)]

@@ -71,8 +71,8 @@ def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
 
     ring: the mark of the unit circle, on which the days lie at the start. hot: whether the classes are hot
     and cold days, otherwise typical and extreme days. To find hot days, the layer first moves all days to a
-    long ellipse: the axes become longer with it, and shrink again for the last stage, where the long trails
-    are hidden.
+    long ellipse, and the axes are fitted to it. At the last stage they are fitted to the circle again, and
+    long trails are hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)

@@ -120,7 +120,7 @@ def error(cell: Found, arm: str) -> float:
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates of a cell of the table.
+    """The coordinates (WIDTH,) of the point for a cell of the table; COLUMN, ROW, LOG, … are their indices.
 
     shares: for each of ARMS, the percentage of keys that are unselectable.
     """
