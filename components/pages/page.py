@@ -157,11 +157,11 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 
 
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The elements for the controls that a figure offers: one for choices, one for sliders, "More settings".
+    """Three elements for the controls of a figure: one for choices, one for sliders, one for "More settings".
 
     They contain the labels of the controls; the player adds buttons, fields and sliders. "More settings" has
-    those that are folded away at first; it is absent if the state names the visible controls. If `state` is
-    None, there are no labels. choices: the scene's choices, as JSON data.
+    the controls that are folded away at first. If the state names the visible controls, this element is
+    absent. If `state` is None, there are no labels. choices: the scene's choices, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]

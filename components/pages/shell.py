@@ -153,8 +153,8 @@ def module(source: str) -> Any:
 def preloads(place: Place, entries: Sequence[str], library: str) -> list[Any]:
     """Preload elements for the drawing library and all modules that the modules `entries` need.
 
-    So browsers load these files in parallel, not one after the other. entries: names without ".mjs"; they are
-    not preloaded themselves. library: the address of the drawing library.
+    So browsers load these files in parallel, not one after the other. entries: names of modules, without
+    ".mjs"; only the modules that they import are preloaded. library: the address of the drawing library.
     """
     needed = dict.fromkeys(name for entry in entries for name in names(entry) if name not in entries)
     found = [element("link", {"rel": "modulepreload", "href": place.asset(f"{name}.mjs")}) for name in needed]

@@ -1,4 +1,4 @@
-"""Compression of a scene's recipes: what a recipe shares with the default recipe is replaced by a reference.
+"""Compression of a scene's recipes: parts that the default recipe has too are replaced by references.
 
 A reference is `{"$same": path}`. The path is that of an equal part in the scene's default recipe, as a list
 of keys and indices. assets/player/source.mjs resolves references.

@@ -88,7 +88,7 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
     """The camera position for `view`: one that sees the separating plane edge-on, as a line.
 
-    If the network does not reach accuracy 1, it is the present position instead. Of several positions, the
+    If the accuracy after training is below 1, it is the position that `view` has. Of several positions, the
     one is chosen from which the data spread most along that line. Only positions with a height between
     MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are compared, if there are any.
     """

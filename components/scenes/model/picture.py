@@ -46,11 +46,12 @@ class Picture:
 
 
 def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool, alone: bool) -> Picture:
-    """The picture of the norm with index k, coloured as `colour` says.
+    """The picture of norm k (counted from 0) of the recording `one`.
 
-    leave_out: whether to leave out the norm's massive vectors. centring: whether the picture has a stage for
-    the centring; if the norm does not centre, its vectors do not move there. alone: whether this is the only
-    picture. If there are two, each has its own scale and a short title.
+    colour: what colours the vectors (see `vector_color`). leave_out: whether to leave out the norm's massive
+    vectors. centring: whether the picture has a stage for the centring; if the norm does not centre, its
+    vectors do not move there. alone: whether this is the only picture. If there are two, each has its own
+    scale and a short title.
     """
     row, every = one.rows[k], one.norms[k]
     is_long = massive(every, row)

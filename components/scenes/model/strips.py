@@ -90,7 +90,7 @@ SET_NAMES = {
 
 
 def layers(paths: Sequence[str]) -> list[str]:
-    """The number of each norm's layer, as text: "3" for the path "encoder.layer.3.norm"; "" without a number.
+    """For each norm the number of its layer as text: "3" for "encoder.layer.3.norm", "" if there is none.
 
     paths: the paths of the norms in the model. If a path ends with the number of a call, such as "#3", this
     number is taken instead: such models, for example ALBERT, call one layer several times.
@@ -119,17 +119,14 @@ def parts(paths: Sequence[str]) -> list[str]:
 def _stack(path: str) -> str:
     """A module's path up to its first digit: it tells an encoder's layers from a decoder's.
 
-    An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path with "#" (the
-    call of a module that is called several times).
+    An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path that ends
+    with the number of a call, such as "#3" for the third call of one module.
     """
     return re.split(r"\d", path)[0] if "#" not in path else ""
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """A short name of each norm, such as "layer 12, MLP", made from the norms' paths in the model.
-
-    If a norm has no layer, or its part (see `parts`) is "other", the name is the whole path.
-    """
+    """For each norm a name such as "layer 12, MLP"; without a layer, or in the part "other", its whole path."""
     return [
         f"layer {layer}, {part}" if layer and part != "other" else path
         for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)
@@ -432,7 +429,7 @@ def ticks(low: float, high: float, *, log: bool) -> list[float]:
 def number(value: float | None, *, percent: bool) -> str:
     """A value as text, with three significant digits, such as 0.0011, 3·10⁻⁴ or 12,345; "–" for None.
 
-    Large numbers have all digits before the point. percent: whether to multiply by 100 and add " %".
+    Numbers from 1,000 on are written with all their digits. percent: whether to multiply by 100 and add " %".
     """
     if value is None:
         return "–"

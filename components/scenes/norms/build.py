@@ -246,10 +246,10 @@ def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
 
 
 def groups_view(chosen: Mapping[str, str], d: int) -> tuple[View, tuple[Cloud, ...]]:
-    """View of two small tables of numbers, one for each normalisation layer; one group of numbers is marked.
+    """View of two small tables of numbers, one for each of the two normalisation layers.
 
-    `chosen` maps each side of the scene to its normalisation layer ("norm"). A group consists of the numbers
-    that this layer averages together.
+    In each table one group is marked: numbers that the layer averages together. `chosen` maps each side of
+    the scene, "left" and "right", to its normalisation layer.
     """
     found, cells = split(*(part for side, norm in chosen.items() for part in tensor(norm, d, side)))
     paper = ((0.5, 2 * d + 5.9), (-TABLE_ROWS - 1.4, -0.3))
@@ -261,8 +261,9 @@ def numbers_view(
 ) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of single numbers: each component of a point now, against the same component at the start.
 
-    It shows the first NUMBERED_POINTS of the points `x`, for both norms. For the norm on the left, a line
-    joins the components of each of the first JOINED_POINTS.
+    It shows the first NUMBERED_POINTS of the points `x`, for both norms. For the norm on the left, each of
+    the first JOINED_POINTS has a line that joins its components. pipelines: the steps of the norm on each
+    side.
     """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))

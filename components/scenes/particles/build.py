@@ -113,9 +113,10 @@ def formula(placement: str) -> str:
 
 
 def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ...]:
-    """Steps from the state y of a token to its direction x, what a layer adds to x, and its other numbers.
+    """Steps from the state y of a token to its direction x, what a layer adds to x, and further numbers.
 
-    HUE and the names after it are the indices of these numbers.
+    The further numbers are those of the token, such as its hue, and some that all tokens share, such as the
+    number of clusters. Their indices are the constants HUE, LOG_TIME and so on.
     """
     position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
     time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})

@@ -86,8 +86,9 @@ def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
 def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
     """Steps from a token's start to its state at the slider's time.
 
-    The state holds the token's direction, what a layer adds to it, and its other numbers, whose indices are
-    HUE and the names after it. `kind` is the placement of the norm.
+    The state holds the token's direction, what a layer adds to it, and further numbers, such as its hue and
+    the number of clusters. Their indices are the constants HUE, LOG_TIME and so on. `kind` is the placement
+    of the norm.
     """
     update = attention_update(d, causal, kind)
     own = Branches(

@@ -140,8 +140,9 @@ def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which are RMSNorm's results.
 
-    They are computed without RMSNorm. As ‖LN(x)‖ = √d, the vector (LN(x), √d·q) has the length √d·√(1 + q²),
-    and is divided by √(1 + q²). Here q includes the offset δ. `normed` are LN(x), `spread` the offsets δ.
+    They are computed without RMSNorm. The vector (LN(x), √d·q) has the length √d·√(1 + q²), because ‖LN(x)‖
+    is √d. So scaling it to the length √d divides it by √(1 + q²). Here q includes the offset δ of the point.
+    normed: LN(x) of each point (n, d). spread: the offsets δ (n, 1).
     """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])

@@ -123,7 +123,7 @@ def passing(m: int) -> Pipeline:
 
 
 def pair_steps(d: int, shared: str) -> Steps:
-    """Steps from the 11 numbers of a pair (q, k), as in `pairs`, to 18: those of `seen_by_q` at each stage.
+    """Steps from the 11 numbers of a pair in `pairs` to 18 numbers: six at each stage (see `seen_by_q`).
 
     First they correlate the components, by the slider ρ (`correlated`). shared: "one" or "across", the
     components to which g is added (see `loaded`).

@@ -156,7 +156,8 @@ def names(norm: str) -> tuple[str, ...]:
 def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
     """The steps centre → sphere → ⊙ γ → + β in rotated coordinates, without those that the `norm` lacks.
 
-    The orthogonal matrix `turn` rotates. If d is given, points have only the first d rotated coordinates.
+    turn: the orthogonal matrix of the rotation. d: the number of rotated coordinates that points have; None
+    for all.
     """
     whole = len(turn)
     d = d or whole
@@ -325,7 +326,7 @@ def curves(score: Row) -> View:
     """Graph of the followed key's attention weight against the length of the query.
 
     It has a curve for the query's present direction, one for the key's best query, a line for the largest
-    weight that the key can get, and a point for now. score: the row that computes scores.
+    weight that the key can get, and a point for the present weight. score: the row that computes scores.
     """
     span = (0.0, MAX_QUERY_LENGTH)
     layers = (

@@ -1,6 +1,7 @@
 """Points and lines of the scene `shear`: the halves of the sphere, and the faces of the cube.
 
-As in `geometry.clouds`, a line is (points (N, 3), order (M,)), where −1 is a gap.
+A line is a pair (points (N, 3), order (M,)). The order has the indices of the points along the line, and −1
+for each gap.
 """
 
 from collections.abc import Sequence

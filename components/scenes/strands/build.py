@@ -3,7 +3,7 @@
 Several pieces of the circle can come to lie in the same direction from the origin; these are its strands.
 Layer k takes (x, y) to (tₖ/10 + FLAT·y, x − sₖ/10): a flat, upright ellipse at the distance tₖ/10 from the
 origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT, the ellipse is always on the right of
-the origin, so a direction is known by its height.
+the origin. So a point of the arc is known by its height alone.
 """
 
 import numpy as np

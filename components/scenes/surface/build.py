@@ -115,7 +115,7 @@ def arctangent() -> tuple[Cloud, Cloud]:
     The last stage of "closed form" is the height sin arctan(x/h). The last stage of "arctangent" is the angle
     arctan(x/h).
 
-    The slice divides by √(x² + h²). To be a check of it, these clouds compute x/h without that root: their
+    The slice divides by √(x² + h²). As a check of it, these clouds compute x/h without that root: their
     points (x, √(L² − x²)) have the length L = LINE_HALF_LENGTH, and x is divided by L + (h − L).
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})

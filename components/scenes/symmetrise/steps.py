@@ -1,10 +1,12 @@
 """A trained block of heads as steps of a cloud: the browser runs exactly the trained network.
 
-A point of the cloud holds the vector x, the messages of the heads, and minus LayerNorm's result; then, after
-each iteration, its position in the picture and its error. The position has these cylindrical coordinates: the
-height √d·μ over the hyperplane, the distance ‖Πx‖ from the line along 𝟏, and as angle the phase of the first
-Fourier coefficient of x, whose coordinates form a ring. Then distances from the centre are compressed, so
-that the whole space lies in a ball.
+A point of the cloud holds the vector x, the messages of the heads, minus LayerNorm's result, the point's
+position in the picture, and its error.
+
+The position is computed from cylindrical coordinates: the height √d·μ over the hyperplane, the distance ‖Πx‖
+from the line along 𝟏, and an angle. The angle is the phase of the first Fourier coefficient of x, whose
+coordinates form a ring. Then distances from the centre are compressed, so that the whole space lies in a
+ball.
 """
 
 from __future__ import annotations
