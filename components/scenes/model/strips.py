@@ -126,7 +126,7 @@ def _stack(path: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """For each norm a name such as "layer 12, MLP"; without a layer, or in the part "other", its whole path."""
+    """For each norm a name, such as "layer 12, MLP"; the path if it has no layer, or its part is "other"."""
     return [
         f"layer {layer}, {part}" if layer and part != "other" else path
         for path, layer, part in zip(paths, layers(paths), parts(paths), strict=True)
