@@ -44,7 +44,7 @@ NOTICE = (
 
 @cache
 def files() -> dict[str, bytes]:
-    """The font files (WOFF2) that npm has fetched: their contents, by a file name that contains a hash."""
+    """The font files (WOFF2) that npm has fetched: a dict from file names, which have a hash, to contents."""
     found = {}
     for face in dict.fromkeys(file for _, file, _ in FACES):
         path = FOLDER / f"{face}.woff2"

@@ -1,8 +1,8 @@
 """Pictures of the first view of a recipe, as SVG cropped to what is drawn: for cards and link previews.
 
-Cards are the thumbnails on the home page. They can be animated without scripts, as a flip-book: each mark is
-drawn anew in an SVG group only when it moves, and a style sheet shows each group during its frames. A mark
-that never moves is drawn once.
+Cards are the thumbnails on the home page. A card can be animated without scripts, as a flip-book. It then
+contains several drawings of a mark that moves, and one drawing of a mark that never moves. Each drawing is an
+SVG group, and a style sheet says in which frames it is visible.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ def card(recipe: Recipe, state: State) -> str:
 
 
 def first_view(recipe: Recipe, state: State) -> tuple[Box, str]:
-    """The first view in a state, still: the box around it, in the proportions of a card; its marks as SVG."""
+    """The first view of a recipe in a state, without animation: its bounding box, and its marks as SVG.
+
+    The box has the proportions of a card.
+    """
     size, box, (drawn,) = _run(recipe, [state])
     return box, "".join(layers_of(recipe, drawn, size, most=MAX_POINTS_AT_REST))
 
@@ -75,9 +78,9 @@ def moving(recipe: Recipe, state: State) -> str:
 
 
 def eased(last: int) -> np.ndarray:
-    """For each frame of the animation, the position between stages, from 0 to `last`.
+    """The progress at each frame of the animation, (frames,): numbers from 0 to `last`, the last stage.
 
-    It changes slowly near each stage and faster between stages.
+    The progress changes slowly near each stage, and faster between stages.
     """
     t = np.linspace(0, 1, FRAMES_PER_ANIMATION // max(last, 1) + 1)[1:]
     leg = np.where(t < 0.5, 4 * t**3, 1 - (2 - 2 * t) ** 3 / 2)
@@ -119,11 +122,11 @@ def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
 
 
 def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
-    """Points (2N, 2), in pixels, with the bounding box of a mark with N points, cut to the picture.
+    """Corners (2N, 2), in pixels, of rectangles around the N points of a mark, to find its bounding box.
 
-    They are two opposite corners of a rectangle around each of the N points. For cells this is the cell; for
-    labels it has room for the mark's longest label; for other marks it has size 0. The picture has the size
-    `size`. A corner that is outside it by more than half a rectangle is moved to that distance.
+    Each rectangle has a point in the middle, and is given by two opposite corners. For cells the rectangle is
+    the cell; for labels it has room for the mark's longest label; for other marks it has size 0. Corners are
+    clipped to the picture, extended on each side by half a rectangle. size: that of the picture.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":
@@ -138,8 +141,8 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 def _group_css(first: int, end: int, count: int) -> str:
     """The CSS rules that show a group of shapes during the frames `first` … `end` − 1 of an animation.
 
-    count: the number of frames. If the last frame is among these, the group is also shown during the pause
-    that follows.
+    count: the number of frames. If `end` is `count`, the group is also shown during the pause after the last
+    frame.
     """
     whole = count * FRAME_SECONDS + LAST_FRAME_SECONDS
     a, b = 100 * first * FRAME_SECONDS / whole, 100 * end * FRAME_SECONDS / whole if end < count else 100

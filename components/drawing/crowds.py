@@ -17,10 +17,10 @@ Array = np.ndarray
 def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """The places where several points of one cloud coincide, as (place, number of points, name of the cloud).
 
-    Places are in display coordinates; that with the most points comes first. Points coincide only if they
-    also do before the projection, at the stages that the view shows. Only visible marks of the class `Points`
-    count, except those that show only the followed point, or only the one with the highest value. A point
-    that several marks draw at the same stages counts once, where the topmost of them draws it.
+    Places are in display coordinates; the place with the most points comes first. Points that are far apart
+    in space are not counted together, even if their projections coincide. Only visible marks of the class
+    `Points` count, and not those with `only=Followed()` or `only=Highest(…)`. If several marks draw a point
+    at the same stages, it counts once, where the topmost of these marks draws it.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

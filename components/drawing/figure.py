@@ -205,9 +205,9 @@ def figure(
 ) -> go.Figure:
     """A Plotly figure of all views of a recipe, side by side.
 
-    Parameters that `params` does not contain have their defaults; the same holds for `progress` and
-    `followed` if they are None. followed: the index of the followed (selected) point. theme: "light" or
-    "dark".
+    params: values of parameters by name; the other parameters have their defaults. progress: None for the
+    recipe's own. followed: the index of the followed (selected) point; None for the recipe's own. theme:
+    "light" or "dark".
     """
     params = recipe.defaults | dict(params or {})
     progress = recipe.progress if progress is None else progress

@@ -75,7 +75,8 @@ def _title_svg(title: str) -> str:
 def _typeset(title: str) -> tuple[int, list[str]]:
     """The font size in pixels of a title, and its lines: the largest size in which the title fits its column.
 
-    If it fits in none, the smallest size, with as many lines as needed. Raises ValueError for an empty title.
+    If the title is too long for every size, it has the smallest size, with as many lines as needed. Raises
+    ValueError for an empty title.
     """
     for size in TITLE_SIZES_PX:
         max_characters = int(COLUMN / (CHARACTER_WIDTH_EM * size))

@@ -46,8 +46,8 @@ def project(view: View, points: Array, camera: Sequence[float], size: Size) -> t
 def fitting(pixels: Sequence[Array], size: Size) -> float:
     """The largest scale, from MIN_SHRINK to 1, at which all points are inside a picture of size `size`.
 
-    Inside means at least EDGE_PX from the edge. If not all points are inside even at MIN_SHRINK, this is
-    returned. pixels: for each mark, the positions of its points relative to the centre of the picture.
+    Inside means at least EDGE_PX from the edge. The result is MIN_SHRINK also if some points are then still
+    outside. pixels: for each mark, the positions (N, 2) of its points from the centre of the picture.
     """
     reach = np.max([np.ones(2), *(np.nanmax(np.abs(each), axis=0, initial=1) for each in pixels)], axis=0)
     return float(np.clip(((np.array(size) / 2 - EDGE_PX) / reach).min(), MIN_SHRINK, 1))
@@ -68,8 +68,8 @@ def triangles_before(
     depth     (N,) their distances from the camera
     corners   (F, 3, 2) the positions of the triangles' corners in the picture
     depths    (F, 3) the distances of these corners from the camera
-    touching  a point is not behind a triangle if it is farther from the camera than the triangle by at most
-              this share of its own distance
+    touching  a tolerance, as a share of the distance from the camera: a point counts as on a triangle, not
+              behind it, if it is at most this share farther away than the triangle
     """
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

@@ -1,11 +1,10 @@
 """Still pictures: any state of a recipe as SVG, which needs neither scripts nor WebGL.
 
 Marks are projected with the camera of the figure, and drawn in the order of their kinds, from surfaces to
-labels. Points have the depth cues of `components.drawing.depth`. A surface of triangles is drawn in one of
-three ways. If it has one colour, all triangles are in one SVG path and have the same orientation, so that
-where they overlap a translucent colour does not add up. If it is a `Sheet` coloured by value, it is drawn in
-quadrangles, the nearest last; in animated thumbnails these are larger. Any other surface coloured by value
-must be convex: only its front faces are drawn and, if it is opaque, points behind them are left out.
+labels. Points have the depth cues of `components.drawing.depth`; points behind a closed, opaque surface are
+left out. A surface of one colour is one SVG path of triangles with the same orientation, so that a
+translucent colour does not add up where triangles overlap. A `Sheet` coloured by value is drawn in
+quadrangles, the nearest last. Any other surface coloured by value must be convex: only its front is drawn.
 """
 
 from __future__ import annotations
@@ -102,10 +101,10 @@ def _counts(
     size: Size,
     zoom: float,
 ) -> str:
-    """SVG that writes, beside places where several points coincide, how many they are, such as "×3".
+    """SVG of the numbers of points, such as "×3", beside places where several points coincide.
 
     A number is left out if it would overlap a label or another number. view: has the axes of this state.
-    camera: None for that of the view. zoom: the factor by which the positions in `drawn` have been scaled.
+    camera: None for the view's own. zoom: the factor by which the positions in `drawn` have been scaled.
     """
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
@@ -300,9 +299,9 @@ def _labels(recipe: Recipe, drawn: Drawn, color: str, letters: float) -> str:
 
 
 def _colored_mesh(drawn: Drawn) -> str:
-    """SVG of the front of a mesh coloured by value: for each colour, the band of values nearest to it.
+    """SVG of the front of a mesh coloured by value: for each colour of the scale, a band of the surface.
 
-    Each band extends a little under the one that is drawn next, so that no gap shows between them.
+    A band contains the values nearest to its colour. It extends under the next band, so that no gap shows.
     """
     front, values, color = drawn.front, drawn.mark.values(drawn.at), drawn.mark.color
     corners, steps = drawn.flat[front], _steps(values, color)[front]
@@ -350,9 +349,9 @@ def _shades(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _field(mark: Any, at: Moment, size: Size) -> str:
-    """SVG of colours that fill a view: for each colour of the scale, the area with this or a later colour.
+    """SVG of colours that fill a view, in layers, so that no seams show between colours.
 
-    Each area is drawn over those of earlier colours, so that no seams show between colours.
+    The layer of colour k covers all cells whose colour is k or higher; it is drawn over the layer of k − 1.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape
@@ -368,8 +367,8 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 def _cells(drawn: Drawn) -> str:
     """SVG of a grid of coloured rectangles.
 
-    The colour of a rectangle is a mixture of two neighbouring colours of the scale: its value is between
-    theirs. So it is drawn in the first of these colours, and again over it in the second, with an opacity.
+    The value of a rectangle is between two neighbouring colours of the scale, so it gets a mixture of them:
+    it is drawn in the first colour, and over this in the second colour with an opacity.
     """
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]
@@ -441,7 +440,7 @@ def _faded(shape: str, left: float, *, single: bool = False) -> str:
 
 
 def _colors(mark: Any, at: Moment) -> Any:
-    """A function from a point's index to its SVG attribute `fill`; "" for the colour of the mark's role."""
+    """A function from a point's index to its SVG attribute `fill`, which is "" if the mark has one colour."""
     color = color_of(mark)
     if color is None:
         return lambda i: ""
