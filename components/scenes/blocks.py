@@ -61,11 +61,11 @@ def sphere_in_steps(
 
 
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
-    """The four coordinate axes projected to the hyperplane Σx = 0, and the sphere of LayerNorm, for d = 4.
+    """Scenery for d = 4: the coordinate axes, projected to the hyperplane Σx = 0, and LayerNorm's sphere.
 
-    `steps` are those of `sphere_in_steps`. The sphere is drawn only if one of them maps points to it; the
-    figure must then have five stages. The later steps (γ and β) deform it as they move the points, so it
-    becomes an ellipsoid. `before` is the opacity of the sphere at stage 0.
+    steps: the result of `sphere_in_steps`. If it has no step to the sphere, the sphere is not drawn;
+    otherwise the figure must have five stages. The later steps (γ and β) deform the sphere to an ellipsoid.
+    before: the opacity of the sphere at stage 0.
     """
     show = hyperplane_basis(4)
     parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)
@@ -142,7 +142,7 @@ def feed_forward(own: Own, function: str) -> Steps:
 def norm_alone(own: Own, name: str) -> Steps:
     """The step of RMSNorm without a gain, for the d coordinates of the block with the weights `own`.
 
-    It has the same arguments as `layer_norm`, to replace it, but ignores `name`, and reads only d from `own`.
+    It can be used in place of `layer_norm`, so it has the argument `name`, but ignores it.
     """
     return (sphere(len(own["attn.c_proj.bias"])),)
 

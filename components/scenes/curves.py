@@ -34,11 +34,15 @@ SCALES: dict[str, Axis] = {
 def curves(film: Film, seed: int, what: str, *, shown: int | None = None) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of the loss or accuracy of every seed during training, with the curve of `seed` on top.
 
-    `what` is "loss", "accuracy", "both" or "gradient". With "both", there is a second curve: the accuracy of
-    `seed`. With "gradient" it is the length of that network's gradient. Except with "accuracy", plateaus and
-    drops of the loss of `seed` are marked, and a click on a drop plays it. Losses and lengths are drawn as
-    log₁₀, but with "both" the loss is drawn itself. shown: the stage that such a click shows, for a scene
-    that shows only one norm; otherwise None.
+    `what` is one of these:
+
+    "loss"      log₁₀ of the loss
+    "accuracy"  the accuracy
+    "both"      the loss, and as a second curve the accuracy of `seed`
+    "gradient"  log₁₀ of the loss, and as a second curve log₁₀ of the length of the gradient of `seed`
+
+    Plateaus and drops of the loss of `seed` are marked (except with "accuracy"); a click on a drop plays it.
+    shown: the stage to show after such a click, if the scene shows only one norm; otherwise None.
     """
     steps, values = film.steps.astype(float), _heights(film, what)
     over = [] if what == "accuracy" else _events(film, seed, np.stack([steps, values[seed]], -1), shown)
@@ -74,8 +78,7 @@ def of_seeds(
 def _heights(film: Film, what: str) -> np.ndarray:
     """The heights (S, T) of the main curves of S seeds at T checkpoints.
 
-    `what` decides what they are: the accuracy for "accuracy", the loss for "both", otherwise log₁₀ of the
-    loss.
+    They are accuracies if `what` is "accuracy", losses if it is "both", and otherwise log₁₀ of the loss.
     """
     if what == "accuracy":
         return film.accuracy
@@ -103,7 +106,7 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
     """Marks of plateaus and drops of the shown seed's loss, along its curve `own` (T, 2).
 
     Plateaus are dotted lines and drops are squares, so that they differ from the curve not only by colour.
-    The list is empty if the loss has neither.
+    The list is empty if the loss has neither. shown: the stage to show after a click on a drop, or None.
     """
     steps, loss = film.steps.astype(float), film.loss[seed]
 
@@ -125,10 +128,10 @@ def _events(film: Film, seed: int, own: np.ndarray, shown: int | None) -> list[P
 def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], shown: int | None) -> Replay:
     """The action of a click on a drop of the loss: play the checkpoints from just before to just after it.
 
-    The picture shows the norm at which the largest number of points turn over in this drop, and selects the
-    point that turns most. If no point turns over, stage and selection stay as they are. falls: all drops.
-    sizes: for each drop, the number of points that draw it in the graph. shown: the stage to show if the
-    scene shows only one norm; otherwise None.
+    A point turns over if its direction after a norm turns by more than SIDE_CHANGE_DEGREES during the drop.
+    The picture goes to the norm where most points turn over, and selects the point that turns most there. If
+    no point turns over, stage and selection stay as they are. falls: all drops. sizes: for each drop, how
+    many points of the graph belong to it. shown: the stage to show, if the scene shows only one norm.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
@@ -140,10 +143,10 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """Index of the point whose direction turns most, at the norm of `fold`, between two checkpoints.
+    """Index of the point whose direction after a norm turns most between two checkpoints.
 
-    `ends` are the indices of the two checkpoints. Without a fold, or if no point turns over, the result is
-    −1.
+    ends: the indices of the checkpoints. fold: the norm, and the points that turn over at it. If `fold` is
+    None or has no points, the result is −1.
     """
     if fold is None or not len(fold.points):
         return -1
@@ -152,7 +155,7 @@ def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int
 
 
 def _lines(lines: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Several polylines as one `Line`: all their points, and the drawing order, with −1 for each gap."""
+    """Several polylines (N, 2) as one: all points, and their indices in drawing order, with −1 for a gap."""
     return np.concatenate(lines), clouds.joined([len(line) for line in lines])
 
 
@@ -209,9 +212,9 @@ def folds(film: Film, seed: int) -> str:
 def swing_during(film: Film, seed: int, event: Event) -> Swing | None:
     """The norm at which the most points turn by over SIDE_CHANGE_DEGREES during `event`, and these points.
 
-    event: a plateau or drop of the loss of the network of `seed`. This network with the weights at its first
-    step is compared with the same network at its last step (`learning.swings.swing`). If no point turns so
-    far, the result is norm 1 without points. Returns None if the network has no norm.
+    event: a plateau or drop of the loss of the network of `seed`. The directions of the points after each
+    norm are compared at the first and the last training step of the event. If no point turns so far, the
+    result is norm 1 without points. Returns None if the network has no norm.
     """
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)

@@ -102,10 +102,10 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
     """The clouds of the keys and values of all stages, and the steps from the tokens x to three results.
 
-    The steps are a dict. It maps the name of each result to a list, which has for each stage the steps from
-    x to that result. The result "stream" is the residual stream at the block's input, "reads" the vectors
+    The steps are a dict from the name of a result to a list: item k has the steps from x to this result in
+    the block of stage k. The result "stream" is the residual stream at the block's input, "reads" the vectors
     that attention reads, and "says" what the next block reads: the block's output after a norm without gain.
-    function: the activation function of the feed-forward network.
+    block_weights: the original block. x: (n, d). function: the activation of the feed-forward network.
     """
     d = x.shape[-1]
     shifts = absorb.shifts_absorbed(block_weights)
@@ -132,10 +132,10 @@ def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud],
 def cloud_by_stage(name: str, x: Array, to_stages: Sequence[Steps], labels: Sequence[str]) -> Cloud:
     """Cloud whose points at stage k are the results of the steps `to_stages[k]`, applied to x (n, d).
 
-    name, labels: the cloud's name, and a text for each point. The results have d coordinates. A point stores
-    the results of all K stages side by side, in K·d coordinates, of which the first d are drawn. Each step of
-    the cloud moves all coordinates d places to the front. So the results of a stage need not be computed from
-    those of the stage before.
+    So each stage is computed from x, not from the stage before. To make this possible, a point stores its
+    results at all K stages side by side, in K·d coordinates, and only the first d are drawn. Each step of the
+    cloud moves the coordinates d places forward, so that the next result becomes the first. name, labels: the
+    cloud's name, and a text for each point.
     """
     d, n = x.shape[-1], len(to_stages)
     beside = Branches([Pipeline(steps) for steps in to_stages], "concat")
@@ -153,11 +153,11 @@ def frame(d: int) -> Array:
 
 
 def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
-    """3D view of the tokens, and the clouds of what surrounds them, such as the hyperplane Σx = 0.
+    """3D view of the tokens, and the clouds of its surroundings, such as the hyperplane Σx = 0.
 
-    It shows the tokens x in the residual stream, and the vectors that attention reads (the clouds "stream"
-    and "reads", which are not returned). The circle of the norm (for d = 3) or its sphere (for d = 4) shows
-    where these vectors lie. Until γ and β are absorbed, they deform it to an ellipse or an ellipsoid.
+    The view also draws the clouds "stream", the tokens x in the residual stream, and "reads", the vectors
+    that attention reads. These two are not returned. A circle (for d = 3) or a sphere (for d = 4) shows where
+    the norm puts tokens. Until γ and β are absorbed, it is an ellipse or an ellipsoid instead.
     """
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)

@@ -198,9 +198,9 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 class BlockClouds:
     """The weights `own` of a block and its tokens, and methods that give its steps and its clouds.
 
-    points: the tokens as `moved` takes them. moved: the steps that apply the sliders. heads: the number of
-    attention heads. function: the activation of the feed-forward network. name: a prefix for the names of
-    attention's clouds.
+    points: the tokens, in the form that the steps `moved` take. moved: the steps that apply the sliders.
+    heads: the number of attention heads. function: the activation of the feed-forward network. name: a prefix
+    for the names of attention's clouds.
     """
 
     own: Own
@@ -226,12 +226,12 @@ class BlockClouds:
         return *layer_norm(self.own, "ln_2"), *feed_forward(self.own, self.function)
 
     def cloud(self, name: str, *steps: Step, then: Sequence[Step] = (), **more: Any) -> Cloud:
-        """Cloud of the tokens after `steps`, moved on by the steps `then`. more: other fields of `Cloud`."""
+        """Cloud of the tokens after `steps`, with the pipeline `then`. more: other fields of `Cloud`."""
         return Cloud(name, self.points, Pipeline(then), Pipeline((*self.moved, *steps)), **more)
 
 
 def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
-    """Cloud of a block's residual stream, labelled with `names`. It moves only at the two stages of a sum."""
+    """Cloud of a block's residual stream, labelled with `names`. It moves only when a branch is added."""
     waits = rest(D, ADD - 1), rest(D, LAST - ADD - 1)
     steps: Steps = (*waits[0], added(*block.first), *waits[1], added(*block.second))
     return block.cloud("stream", then=steps, labels=list(names))
@@ -262,10 +262,10 @@ def arrows(
 ) -> list[Cloud]:
     """Two clouds for arrows that show what a branch adds to each of T tokens.
 
-    The cloud `name` holds pairs: what is added to a token, and the token. The cloud "`name` arrows" holds the
-    arrows: points 0 … T − 1 are their tails, T … 2T − 1 their tips. An arrow starts at the origin before
-    `stage`, and at its token from then on. `before` are the steps up to where the branch leaves the stream,
-    `steps` those of the branch.
+    The cloud `name` has for each token a pair (b, x): b is what the branch adds, x the token. The cloud
+    "`name` arrows" holds the arrows: points 0 … T − 1 are their tails, T … 2T − 1 their tips. Before `stage`,
+    an arrow starts at the origin; from then on, at its token. before: the steps from the block's input to x.
+    steps: the steps of the branch, from x to b.
     """
     source = block.cloud(name, *before, BOTH, kept(*steps))
     n = len(block.points)
@@ -277,7 +277,7 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds that two readouts compare, and before them the clouds of attention to which they refer.
+    """Clouds that two readouts compare, and before them the keys and values with which they are computed.
 
     One readout compares the earlier tokens after the block, with and without the last token. The other
     compares what attention adds, with and without the scale and mean that the sliders give to x.

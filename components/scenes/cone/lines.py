@@ -50,10 +50,11 @@ def lines() -> Recipe:
 
 
 def two_halves() -> np.ndarray:
-    """Points (t, a, b) of a line for `to_edge`, from edge to edge: (N, 3).
+    """Points of a line from edge to edge of the sheet, as numbers (t, a, b) that `to_edge` takes: (N, 3).
 
-    (a, b) says in which half of the line a point is. In the first, (1, 0), t falls from 1 to 0; in the
-    second, (0, 1), t rises from 0 to 1.
+    The halves of the line begin at one point of the sheet, and end at the edge. t is the distance from that
+    point, as a share of the length of the half: it falls from 1 to 0, then rises to 1. (a, b) says in which
+    half a point is: (1, 0) in the first, (0, 1) in the second.
     """
     t = np.linspace(0, 1, 81)
     one, zero = np.ones_like(t), np.zeros_like(t)
@@ -63,10 +64,9 @@ def two_halves() -> np.ndarray:
 def to_edge(directions: Entries, start: Entries) -> tuple[Step, ...]:
     """(t, a, b) ↦ a point (3,) of the sheet: above `start` (2,) if t = 0, on the edge if t = 1.
 
-    The first column of the matrix `directions` (2, 3) is 0; the others are two directions from `start`. The
-    pair (a, b), as in `two_halves`, selects one of these: (1, 0) the second column, (0, 1) the third. With u
-    the direction scaled to length 1, and p = ⟨start, u⟩, the edge is −p + √(p² + RADIUS² − ‖start‖²) away
-    from `start`.
+    directions: a matrix (2, 3). Its first column is 0. The point is in the direction of the second column
+    from `start` if (a, b) is (1, 0), and in that of the third column if it is (0, 1). With u this direction
+    scaled to length 1, and p = ⟨start, u⟩, the edge is −p + √(p² + RADIUS² − ‖start‖²) away from `start`.
     """
     same = Pipeline(())
     direction = Pipeline((Affine(directions), Normalize()))

@@ -1,7 +1,7 @@
 """The norm before the output layer W bounds the largest probability of the softmax.
 
-Without the norm, a larger x gives larger logits. With it, they do not depend on the length of x, and a large
-component of x that W maps to 0 makes all of them small.
+Without the norm, a larger x gives larger logits. With the norm, the logits do not depend on the length of x.
+They are all small if x has a large component that W maps to 0.
 """
 
 from components.language.scene import Scene

@@ -1,8 +1,8 @@
 """Recipe of the scene `depth`: the residual stream through a stack of transformer blocks, with curves.
 
-The tokens of the picture have four coordinates, and it shows the hyperplane Σx = 0. The curves, by depth, are
-medians of random draws, from a table that `make films` writes. The table has several sizes of the branches;
-between these, values are interpolated.
+The tokens have four coordinates. The picture shows the hyperplane Σx = 0, which has three. The curves show
+medians of random draws against depth, from a table that `make films` writes. The table has medians for some
+sizes of the branches; for other sizes they are interpolated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -93,11 +93,11 @@ def normed(kind: str) -> Steps:
 
 
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
-    """The clouds "stream" and "reads", and all clouds to which their steps refer.
+    """The clouds "stream" and "reads", and the list of all clouds that their steps need.
 
-    "stream" holds the residual stream, "reads" its tokens after the norm, as the blocks read them. With
-    post-LN a block reads the stream itself. The other clouds are the streams between the blocks, keys and
-    values. `made` has the weights of each block, `x` the tokens.
+    "stream" holds the residual stream, "reads" its tokens after the norm. Blocks read the tokens after the
+    norm; with post-LN they read the stream itself. The list has the streams between the blocks, the keys and
+    the values. kind: the norm. made: the weights of each block. x: the tokens.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
@@ -203,9 +203,10 @@ def curve_view(
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
-    """Two rows, which map the i-th unit vector to a block's number and to the median of `what` at this block.
+    """Two rows of a curve: they map the i-th unit vector to block `start + i` and to the median there.
 
-    They follow the slider for the size of the branches. Blocks are numbered from `start` to `count`.
+    The median of `what` depends on the slider for the size of the branches. found: the rows of the table for
+    one norm. count: the number of the last block. i counts from 0.
     """
     each = sorted(found, key=lambda row: row["gain"])
     heights = np.array([values(what, row, count) for row in each])
@@ -215,11 +216,10 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 
 
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
-    """Row that reads the median size of the stream after the current block, for the slider `gain`.
+    """Row that maps the k-th unit vector to the median size of the stream after k blocks, k = 0 … count.
 
-    It applies to a point that is the unit vector of this block. found: the rows of the table. kind: the norm.
-    count: the number of blocks. Between the gains of the table, the logarithm of the size is interpolated
-    linearly.
+    The size depends on the slider `gain`. Between the gains of the table, the logarithm of the size is
+    interpolated linearly. found: the rows of the table. kind: the norm.
     """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])

@@ -82,9 +82,10 @@ def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def middles(film: Film, digits: Cloud) -> np.ndarray:
-    """Positions (T, 3, 10) of the numerals at T checkpoints: in the direction of each digit's mean point.
+    """Positions (T, 3, 10) of the ten numerals at T checkpoints, just outside the sphere.
 
-    The network's image of a digit's mean picture would not serve, as it can be nearer to another digit.
+    The position of a numeral is in the direction of the mean of this digit's points. (The point to which the
+    network maps a digit's mean picture can be nearer to another digit.)
     """
     last = [digits.stages({"step": step})[-1] for step in film.steps]
     means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]
@@ -124,9 +125,10 @@ def depths(found: Rows) -> tuple[View, tuple[Cloud, ...]]:
 
 
 def table(film: Film, accuracy_rows: Rows) -> Facts:
-    """Table of median test accuracies by depth.
+    """Table of median test accuracies, with a column for each depth.
 
-    A row is for a width of the last hidden layer, 32 or 3, and a function between the layers.
+    Each row is for networks with one function between the layers, and one width (32 or 3) of the last hidden
+    layer.
     """
     rows_of = [
         [

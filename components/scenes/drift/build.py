@@ -1,8 +1,8 @@
 """Recipe of the scene `drift`: the vectors of sixteen letters as a window slides over a text.
 
 The vectors have four coordinates. The large picture shows the hyperplane Σx = 0, which has three. The small
-picture shows the height over this hyperplane against the direction within it in which the letters spread
-most.
+picture shows the vectors from the side: upwards the height over this hyperplane, to the right the direction
+of the hyperplane in which the letters spread most.
 """
 
 from collections.abc import Mapping, Sequence
@@ -122,10 +122,10 @@ def pick(k: int) -> Row:
 class Slid:
     """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
-    stream: the residual stream (steps, letters, d). reads: the vectors that attention reads: the stream after
-    the layer's norm, or in models without a norm, after only a gain and a shift. spreads: for each of
-    PART_LABELS, the root mean square distance of the vectors of many letters from their mean. gamma, beta:
-    the gain and shift.
+    stream: the residual stream (steps, letters, d). reads: the vectors that attention reads, of the same
+    shape: the stream after the layer's norm. gamma, beta: the norm's gain and shift (d,); a model without a
+    norm has only these. spreads: for each of PART_LABELS, the root mean square distance of the vectors of
+    many letters from their mean.
     """
 
     stream: Array
@@ -136,7 +136,10 @@ class Slid:
 
     @property
     def unit(self) -> float:
-        """The divisor of the drawn vectors, with which the longest centred one has the length START_REACH."""
+        """The number by which vectors are divided for the picture.
+
+        It gives the longest centred vector the length START_REACH.
+        """
         return float(np.linalg.norm(self.stream @ SHOW.T, axis=-1).max()) / START_REACH
 
     @property
@@ -150,9 +153,9 @@ class Slid:
     def numbers(self) -> Array:
         """Seven numbers for each step and letter, (steps, letters, 7).
 
-        The first is the step. Then, for the stream, the centred stream and what attention reads
-        (PART_LABELS), come the distances from the vector at the first step, and last the lengths of the paths
-        so far. Distances and paths are divided by the spread of the vectors that they are about.
+        Number 0 is the step. Numbers 1 to 3 are distances of the letter's vector from its vector at the first
+        step: in the stream, in the centred stream, and in what attention reads (PART_LABELS). Numbers 4 to 6
+        are the lengths of its paths so far in these three. Distances and lengths are divided by `spreads`.
         """
         t = np.broadcast_to(np.arange(len(self.stream), dtype=float)[:, None], self.stream.shape[:2])
         looks = [x / spread for x, spread in zip(self.looks, self.spreads, strict=True)]
@@ -258,9 +261,9 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
     """The lower view and its clouds, as the choice "below" says.
 
-    With "distance" it is a graph with three curves, against the step of the context window: how far the
-    followed (selected) letter's vector is from that letter's vector at the first step, in spreads, for each
-    part of PART_LABELS; there are no further clouds. Otherwise it shows the loss, or the size of the
+    With "distance" it is a graph about the followed (selected) letter, against the step of the window. It has
+    a curve for each part of PART_LABELS: the distance, in spreads, of the letter's vector from its vector at
+    the first step. There are no further clouds. Otherwise the view shows the loss, or the size of the
     vectors, along a long text. stops: the steps at which the curves are computed. found: the table of
     measurements.
     """

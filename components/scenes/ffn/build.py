@@ -166,8 +166,8 @@ def by_hand(mirrored: bool) -> Layers:
     """Hand-set layers: W₁ has three neurons along the axes, rotated and shifted; W₂ undoes these motions.
 
     Sliders set the rotation (TILT) and the shift. W₂ recovers the input y of W₁ where ReLU leaves all three
-    neurons as they are. If `mirrored`, W₁ also has the three opposite neurons, and W₂ subtracts these instead
-    of the shift; then it recovers every y, but only if the shift is 0.
+    neurons as they are. If `mirrored`, W₁ also has the three opposite neurons. Then W₂ subtracts opposite
+    neurons from each other, and does not undo the shift. So if the shift is 0, it recovers every y.
     """
     signs = np.kron([[1], [-1]] if mirrored else [[1]], np.eye(3))
     first = Track(DEGREES, signs @ ROTATIONS)
@@ -250,11 +250,10 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 
     ReLU leaves the points of this octant unchanged. reach: the length of the axes and the side of the faces.
 
-    If `norm` is "rms_norm", there is a sphere. It is shown at each stage, and the steps of the network
-    (`through`) move and deform it. Otherwise there is the circle of LayerNorm, which does not move. It is
-    shown only at the first and the last stage. The two stages between show instead its image under the
-    first layer (`net.first`), as it is before the activation. At the second of these two stages, trails show
-    how the activation moves every fifth point of this image.
+    If `norm` is "rms_norm", there is a sphere at each stage, and the steps of the network (`through`) deform
+    it. Otherwise there is the circle of LayerNorm. It does not move, and is shown at the first and the last
+    of the four stages. Stages 1 and 2 show instead its image under the first layer (`net.first`), without the
+    activation. At stage 2, trails show how the activation moves every fifth point of this image.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])
@@ -354,8 +353,9 @@ def formula(function: str) -> str:
 def of_drawn(choices: Choices, y: np.ndarray) -> Facts | None:
     """Table for random weights with ReLU, with a column for each width; None for other choices.
 
-    Its rows are the number of neurons, the number of linear pieces (for the sphere: of sign patterns), the
-    entropy of the sign patterns in bits, and the percentage of points that are not kept apart.
+    Its rows are the number of neurons; the number of linear pieces of the circle, or of sign patterns on the
+    sphere; the entropy of the sign patterns in bits; and the percentage of points that are not kept apart.
+    y: the points (N, 3).
     """
     if choices["weights"] != "drawn" or choices["function"] != "relu":
         return None

@@ -94,10 +94,10 @@ def fibre() -> list[Part]:
 
 
 def half(role: str, sign: int, title: str) -> Part:
-    """Points of the half-plane in which α has the sign `sign`, at their start and at the current stage.
+    """Cloud of the points of a half-plane, where α has the sign `sign`, and its marks.
 
-    Some of them also have trails. `role` is the colour role of the marks, and the name of the cloud; `title`
-    is the legend.
+    One mark shows all points at their start, another at the current stage; some points have trails. `role` is
+    the colour role of the marks, and the name of the cloud; `title` is the legend.
     """
     own = GRID[np.sign(GRID[:, 0]) == sign]
     return (
@@ -109,7 +109,7 @@ def half(role: str, sign: int, title: str) -> Part:
 
 
 def matrix() -> list[Part]:
-    """Clouds and marks of the choice "the matrix Π": the axes, a cube along them, v and 𝟏, as Π maps them."""
+    """Clouds and marks of the choice "the matrix Π", which is applied to the axes, a cube, v and 𝟏."""
     basis, order = clouds.segments(np.stack([np.zeros((3, 3)), AXIS * np.eye(3)], 1))
     cube, tips = clouds.cube_edges(low=0, high=AXIS), 1.1 * AXIS * np.eye(3)
     v, one = np.array([[0.0, 0], [RADIUS, 0]]), np.outer([0, RADIUS], UP)

@@ -34,10 +34,10 @@ NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
 def cut(heads: int, shape: str) -> Recipe:
-    """The recipe for a number of attention `heads`, each of which sees a part wᵢ ∈ [0, 1] of each axis i.
+    """The recipe for a number of attention `heads`, each of which sees a share wᵢ ∈ [0, 1] of each axis i.
 
-    The numbers wᵢ of a head are its shares of the axes, and together its window. `shape` is the shape of the
-    windows where they overlap: "box", "triangle" or "sine".
+    The window of a head is the vector of its shares. `shape` is the shape of the windows where they overlap:
+    "box", "triangle" or "sine".
     """
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
     asked = queries(heads, shape)
@@ -109,7 +109,7 @@ def one(steps: tuple[Step, ...]) -> Step:
 
 
 def with_input(step: Step, *, first: bool = True) -> Step:
-    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). The 3D view draws the first half."""
+    """x ↦ (step(x), x) if `first`, otherwise x ↦ (x, step(x)). The 3D view draws the first of the two."""
     both = Pipeline((step,)), Pipeline(())
     return Branches(both if first else both[::-1], "concat")
 
@@ -189,13 +189,13 @@ def way(heads: int, shape: str, h: int) -> Part:
 
 
 def _shown(matrix: Array) -> Array:
-    """The matrix of (y, x) ↦ (matrix·x, x), where y is the half of a point that is drawn."""
+    """The matrix (2d, 2d) of the map (y, x) ↦ (matrix·x, x). y is drawn; its old value is not used."""
     nothing = np.zeros((D, D))
     return np.block([[nothing, matrix], [nothing, np.eye(D)]])
 
 
 def frame(heads: int, shape: str) -> Cloud:
-    """Cloud for the semi-axes of what head 1 sees.
+    """Cloud for the semi-axes of the surface that head 1 sees, which is a deformed sphere.
 
     It has the sphere's centre and the ends of three radii, multiplied by the head's shares of the axes.
     """
@@ -204,7 +204,7 @@ def frame(heads: int, shape: str) -> Cloud:
 
 
 def mixed(heads: int, shape: str) -> Cloud:
-    """Cloud whose last stage is the sum of the parts that the heads see, each of a different point."""
+    """Cloud whose points at the last stage are sums: head 1's part of one point, head 2's of another, …"""
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
     norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))

@@ -98,8 +98,8 @@ def parameters(d: int, forward: bool) -> tuple[Parameter, ...]:
 def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
     """The affine map from `width` numbers to a pair (x, v): the point x of the sliders, and a direction v.
 
-    v is the product of a matrix and the numbers. This matrix is the lower half of a sum of the matrices (2d,
-    width) in `terms`, each multiplied by the slider of its name; the upper half should be 0.
+    It maps numbers n to (x, 0) + M·n. The matrix M (2d, width) is the sum of the matrices in `terms`, each
+    multiplied by the slider of its name. The first d rows of each matrix should be 0, because they act on x.
     """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 
@@ -170,9 +170,9 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     """The arrow of a gradient g with respect to z, mapped back to x by J in stages, and the path of its tip.
 
-    The cloud's place computes six vectors: x; z; g; g without its part along 𝟏; g without its parts along 𝟏
-    and z; and J·g. Each stage puts two vectors before these six: the base of the arrow that it shows, and the
-    arrow itself.
+    A point of the cloud stores eight vectors. The first two are drawn: the base of the arrow, and the arrow.
+    Each stage copies them from the other six, which never change: x; z; g; g without its part along 𝟏; g
+    without its parts along 𝟏 and z; and J·g. centred: True for LayerNorm. steps: the steps of the norm.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))
@@ -281,9 +281,10 @@ def guides(d: int, centred: bool) -> list[Part]:
 
 
 def above(d: int, centred: bool, forward: bool) -> View:
-    """View from above: before the norm x, which can be dragged, and the points of `crowd`; and outlines.
+    """View from above: the point x, which can be dragged, the points of `crowd`, and outlines.
 
-    The outlines are of the sphere or circle and, if `forward`, of the ball under the Jacobian.
+    The points are shown as they are before the norm. The outlines are those of the sphere (or circle) and, if
+    `forward`, of the ball under the Jacobian.
     """
     flat, before = rows(np.eye(2, d)), rows(np.eye(2, d), stage=0)
     outline = ("circle", CIRCLE[1]) if d == 3 and centred else ("graticule", clouds.graticule()[1])

@@ -19,7 +19,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def film_name(choices: Choices) -> str:
-    """The name of the stored training with these labels and this depth. XOR has only one, of depth 1."""
+    """The name of the stored training with the chosen labels and depth. For XOR there is only depth 1."""
     return "xor" if choices["data"] == "xor" else f"labels_{choices['data']}_{choices['depth']}"
 
 
@@ -33,7 +33,8 @@ def task(choices: Choices) -> tuple[Network, DataSet]:
 def build(choices: Choices, film: Film, found: Rows) -> Recipe:
     """The recipe of the reader's own training, or else of the first seed of the stored training.
 
-    film: this training. found: the rows of the table on all trainings, for the table beside the figure.
+    film: the reader's own training if the choices name one, else the stored training. found: the rows of the
+    table of all trainings, which is shown beside the figure.
     """
     film = film if choices["run"] or choices["net"] else first(film)
     seed = seed_of(choices, film)

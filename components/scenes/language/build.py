@@ -97,12 +97,15 @@ def sentence(choices: Choices, shape: Shape) -> str:
 
 
 def shadows(steps: Sequence[Step]) -> list[Step]:
-    """The `steps`, rewritten for three coordinates of a vector within the hyperplane Σx = 0 (see `flat`)."""
+    """The `steps` for vectors within the hyperplane Σx = 0 that are given by three coordinates, not four."""
     return [flat(step) for step in steps]
 
 
 def flat(step: Step) -> Step:
-    """The step, rewritten for three coordinates within the hyperplane. Only an affine map is changed."""
+    """A step for vectors within the hyperplane Σx = 0, rewritten from four coordinates to three.
+
+    Only an `Affine` step has to be rewritten; any other step is returned as it is.
+    """
     if not isinstance(step, Affine):
         return step
     shift = None if step.b is None else SHOW @ step.b.value({})

@@ -109,9 +109,9 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normalize, ...]:
-    """The steps centre → unit sphere → × √d → ⊙ γ → + β, for RMSNorm without the first and the last.
+    """The steps of LayerNorm, centre → unit sphere → × √d → ⊙ γ → + β; of RMSNorm, the middle three.
 
-    `convention` says where ε is added.
+    centered: True for LayerNorm, False for RMSNorm. convention: where ε is added.
     """
     gain = Entries(np.zeros((d, d)), {f"gamma{i + 1}": np.diag(np.eye(d)[i]) for i in range(d)})
     shift = Entries(np.zeros(d), {f"beta{i + 1}": np.eye(d)[i] for i in range(d)})
@@ -156,11 +156,10 @@ def display(d: int) -> np.ndarray:
 def guides(d: int, centered: bool, steps: tuple[Affine | Normalize, ...], reach: float) -> list[Part]:
     """The axes, the line along 𝟏, the hyperplane, the sphere or circle on which points land, and semi-axes.
 
-    The axes and the line along 𝟏 never move. The hyperplane, which × √d maps to itself, moves from the stage
-    `⊙ γ` on. The others move with the points from the stage `unit sphere` on, but some spheres and circles
-    stop at the radius √d (see `sphere` and `circle`). The lengths of the axes, of the line along 𝟏 and of the
-    hyperplane are in proportion to `reach`, which is about the largest displayed coordinate of a point, but
-    at least 3.2.
+    The axes and the line along 𝟏 never move. The hyperplane moves from the stage `⊙ γ` on. Sphere, circle and
+    semi-axes move with the points from the stage `unit sphere` on; `sphere` and `circle` say in which cases
+    γ and β do not deform them. reach: about the largest displayed coordinate of a point, at least 3.2. The
+    sizes of the axes, the line along 𝟏 and the hyperplane are in proportion to it.
     """
     show, names = rows(display(d)), [f"x{s}" for s in SUBSCRIPTS[:d]]
     arrival = arrival_stage(centered)
@@ -209,8 +208,8 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
     """Cloud and mark of the circle on which the points land, for d = 2, or for LayerNorm with d = 3.
 
     For LayerNorm with d = 2, points land only where the line U meets the circle, so γ and β do not deform it.
-    Otherwise they deform it to an ellipse. centered: True for LayerNorm. surface: steps for points of the
-    unit sphere, which rest until the data points arrive there.
+    Otherwise they deform it to an ellipse. centered: True for LayerNorm. surface: the steps for points of the
+    unit sphere: they stay until the data points have reached it, then move with these.
     """
     show, arrival = rows(display(d)), arrival_stage(centered)
     fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
@@ -250,8 +249,8 @@ def to_radius(surface: Steps, centered: bool) -> Steps:
 def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
     """Cloud and mark of the ellipsoid's semi-axes, shown from the stage at which γ makes it.
 
-    centered: True for LayerNorm. surface: steps for points of the unit sphere, which rest until the data
-    points arrive there.
+    centered: True for LayerNorm. surface: the steps for points of the unit sphere: they stay until the data
+    points have reached it, then move with these.
     """
     arrival = arrival_stage(centered)
     frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])
