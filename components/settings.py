@@ -10,7 +10,7 @@ HOSTS              the host names that requests may name, separated by commas or
 EMBED_ORIGINS      the origins of the sites whose pages may show an embed in a frame, separated by commas or
                    spaces; by default, any site may
 IMPRINT_URL        the address of the site's imprint, which all pages but embeds link
-PRIVACY_URL        the address of its privacy notice, which they link, too
+PRIVACY_URL        the address of the site's privacy notice, which the same pages link
 CLIENT_CPU_BURST   the seconds of CPU time that a client may use at once (20)
 CLIENT_CPU_RATE    the seconds of CPU time that it gets back each second (0.25)
 CLIENT_TRAININGS   how many trainings of a client may wait or run (4)
@@ -189,11 +189,11 @@ def bind(environment: Mapping[str, str]) -> tuple[str, int]:
 
 
 def _number(environment: Mapping[str, str], name: str, default: Number, least: float, most: float) -> Number:
-    """The value of the variable `name`, a whole number if `default` is one; `default` if unset or empty.
+    """The number in the variable `name`; `default` if the variable is missing or empty.
 
-    Raises WrongSetting for a number outside `least` … `most`, and for any text but 1 to 4 digits. Unless the
-    number must be whole, a decimal point and 1 to 4 further digits may follow. There may be no sign and no
-    exponent.
+    Its text must have 1 to 4 digits, without a sign or exponent. Unless `default` is a whole number, a
+    decimal point and 1 to 4 more digits may follow. Raises WrongSetting for any other text, and for a number
+    outside `least` … `most`.
     """
     kind, text = type(default), environment.get(name) or str(default)
     digits = "[0-9]{1,4}" if kind is int else r"[0-9]{1,4}(\.[0-9]{1,4})?"

@@ -15,9 +15,9 @@ from components.training.store import answered, storage
 def former_run(run: str) -> bytes | None:
     """The file of a stored training that a former version of Normscape saved under the key `run`.
 
-    That version kept its files with the package diskcache or, if the setting REDIS_URL was set, in Redis.
-    They are looked up there in the same way, without this package. Returns None if the file is missing or has
-    expired. Raises StoreUnavailable.
+    If the setting REDIS_URL is set, the file is in Redis. Otherwise it is in a folder that the package
+    diskcache has written; this function reads it without that package. Returns None if the file is missing or
+    has expired. Raises StoreUnavailable.
     """
     folder = cache_folder(os.environ) / "store"
     with answered():

@@ -78,10 +78,10 @@ class Order:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The value of each choice of the scene: that of this order, parsed, or else the default.
+        """The value of each choice of the scene: parsed from this order's `choices`, or else the default.
 
-        The function `order` leaves out `run` and `net`, which name trained networks. So in an order that it
-        has made, these two have their defaults.
+        The choices `run` and `net`, which name trained networks, have their defaults, because the function
+        `order` leaves them out.
         """
         return self.scene.choose(self.choices)
 

@@ -71,7 +71,7 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     The poll is recorded, which keeps the training alive. If the worker is silent, the training ends with the
     outcome LOST; for an unknown ticket the answer is this outcome, too.
 
-    seen  the step of the last news that the page has received; news of later steps are sent again
+    seen  the training step of the last news that the page has received; only later news is sent
     stop  whether the worker is told to end the training and keep its result
     look  the choices for which the page wants pictures
     """
@@ -99,11 +99,11 @@ def close(ticket: str) -> None:
 
 
 def active() -> dict[str, dict[str, Any]]:
-    """All trainings by ticket: first those that run, then those that wait, both in order of arrival.
+    """All trainings, as a dict by ticket: running ones first, then waiting ones, both in order of arrival.
 
-    The value is the stored entry of the training (`order`, `owner`, `address`, `number`), and `waits`.
-    First, this ends trainings whose entry is corrupt; waiting trainings whose page has been silent for too
-    long; and running trainings whose worker has been silent for too long.
+    A value has the keys of the stored entry (`order`, `owner`, `address`, `number`), and `waits`: whether the
+    training waits for a worker. The function first ends some trainings: those with a corrupt entry, waiting
+    ones whose page has been silent for too long, and running ones whose worker has been.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))
@@ -188,9 +188,9 @@ def abandon() -> None:
 
 
 def has_worker() -> bool:
-    """Whether a worker is alive: the time of its last heartbeat is within WORKER_TIMEOUT of this clock.
+    """Whether a worker is alive: its last heartbeat is at most WORKER_TIMEOUT seconds old by this clock.
 
-    The answer must come at once, so this cannot wait for a second heartbeat, as `silence` does.
+    Unlike `silence`, this relies on the clocks of both machines, because the answer must come at once.
     """
     return abs(time.time() - json_object(SIGNS.get("worker")).get("at", 0.0)) <= WORKER_TIMEOUT
 
@@ -209,10 +209,10 @@ def degraded() -> list[str]:
 
 
 def _poll(ticket: str, seen: int, stop: bool, look: dict[str, str]) -> None:
-    """Store a poll of a page: the last step of which it has news, and whether it stops the training.
+    """Store a page's poll, with a random part: a poll that differs from the last shows that the page is open.
 
-    look: the choices for which the page wants pictures. Each stored poll has a random part, so it differs
-    from the poll before. A changed poll shows that the page is still open.
+    seen: the training step of the last news that the page has received. stop: whether the page asks to end
+    the training. look: the choices for which the page wants pictures.
     """
     question = {"beat": secrets.token_hex(4), "seen": seen, "stop": stop, "look": look}
     SIGNS.set(f"page:{ticket}", json.dumps(question).encode())

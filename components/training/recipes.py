@@ -26,9 +26,9 @@ MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 
 
 def built(scene: Scene, choices: Choices) -> Recipe:
-    """The finished recipe of a scene for a reader's choices, cached unless they are private.
+    """The finished recipe of a scene for a reader's choices, cached unless the choices are private.
 
-    Raises WrongValue. Private are choices that name data that a reader has trained or uploaded.
+    Choices are private if they name data that a reader has trained or uploaded. Raises WrongValue.
     """
     return finished(draft(scene, choices)) if scene.private(choices) else cached_recipe(scene, choices)
 
@@ -55,7 +55,7 @@ def draft(scene: Scene, choices: Choices) -> Recipe:
 
 
 def shown(scene: Scene, choices: Choices, film: Film) -> Recipe:
-    """The finished recipe of a trained scene; it shows the networks of `film`, whatever the choices name."""
+    """The finished recipe of a trained scene with the networks of `film`, not those that the choices name."""
     return finished(scene.build(choices, film, *given(scene, choices)))
 
 

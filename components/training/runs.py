@@ -1,9 +1,8 @@
 """Stored runs (trained networks, opened files, recordings) by key, with a limit on their total size.
 
 The limit is MAX_BYTES, but at most half of the disk or of Redis's memory; the other half is for the queue.
-When it is exceeded, runs are deleted one by one: first opened files and recordings, and trained networks only
-when no other run is left. Of either kind the next to be deleted is the oldest run of the client that stores
-most.
+When the limit is exceeded, runs are deleted one by one: first opened files and recordings, then trained
+networks. Within each of these two groups, the next is always the oldest run of the client that stores most.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
     client: the client whose share of the storage the run takes. trained: whether this server has trained it;
     a run that was only uploaded is deleted earlier. If all runs together would exceed the limit, other runs
-    are deleted first. A run that is stored already keeps its client and `trained`, and only its date is new;
-    but if it was only uploaded and is now `trained`, it is stored anew.
+    are deleted first. If the run is already stored, its date is renewed, but it keeps its client and
+    `trained`. Only an uploaded run that is now `trained` takes the new values.
     """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
@@ -128,10 +127,10 @@ def _old(run: Run) -> bool:
 
 
 def _make_room(listed: dict[str, Run], most: float) -> None:
-    """Delete expired runs; then others, until those that are left have at most `most` bytes in all.
+    """Delete expired runs, then further runs until the rest has at most `most` bytes in total.
 
-    listed: the runs by key. Uploaded runs are deleted before trained ones; of either, the next is always the
-    oldest run of the client that stores most.
+    listed: the runs by key. Uploaded runs are deleted before trained ones. Among the runs of one kind, the
+    next is always the oldest run of the client that stores most.
     """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}

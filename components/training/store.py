@@ -136,10 +136,10 @@ def capacity() -> tuple[float, float]:
 def silence(key: str, value: Any) -> float:
     """For how many seconds this process has seen the same `value` of a key; 0 at the first call for a key.
 
-    After an error of the store (see `answered`), the seconds of all keys are counted from 0 again. If more
-    than MAX_WATCHED_KEYS keys are watched, all other keys are forgotten. The time is that of this process's
-    monotonic clock. So wrong clocks of other machines do not matter, and on Linux the time during which the
-    whole machine sleeps does not count.
+    The count starts at 0 again for all keys after an error of the store (see `answered`), and also when more
+    than MAX_WATCHED_KEYS keys are watched. The time is that of this process's monotonic clock. So wrong
+    clocks of other machines do not matter, and on Linux the time during which the whole machine sleeps does
+    not count.
     """
     now = time.monotonic()
     last, since = _last.get(key, (value, now))

@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def _work() -> None:
-    """Run the trainings that wait, in order; before, end one here whose outcome could not be stored."""
+    """Run the waiting trainings in order, after ending the last one if its outcome could not be stored."""
     with suppress(StoreUnavailable):
         queue.abandon()  # a training whose outcome could not be stored
         for ticket in queue.active():
