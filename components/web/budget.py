@@ -156,7 +156,7 @@ def work(price: float = 0.0) -> Iterator[None]:
 def answer_cache(max_bytes: int = MAX_CACHE_BYTES):
     """Create a function (key, compute) that memoises the bytes that `compute()` returns, in an LRU cache.
 
-    Simultaneous calls for a key share one computation, within the budget of the client that came first.
+    Simultaneous calls for a key share one computation, which the client that came first pays for.
     """
     memoised = cached(LRUCache(max_bytes, len), key=lambda key, compute: key, condition=threading.Condition())
     return memoised(lambda key, compute: compute())

@@ -41,7 +41,7 @@ def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
     "still"    an SVG of the state that `query` describes
     "preview"  a PNG of the state that `query` describes
     "card"     an SVG for the home page; `query` may contain only `theme`, and `moving=1` for an animation
-    a name     that of a page in `front_pages`: the preview of this page, a PNG; `query` must be empty
+    "home" …   a PNG: the link preview of the page with this name in `front_pages`; `query` must be empty
     """
     key = None if scene.private(query) else (kind, scene.slug, *sorted(query.items()))
     # pictures of default states, such as cards, are not charged, because an <img> does not retry
