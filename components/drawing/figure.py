@@ -117,7 +117,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """The trace of a mark whose colours fill cells or the whole view, with its colour scale but no points.
+    """Plotly's trace of a mark that fills cells or the whole view with colours: its colour scale, no points.
 
     The browser paints such marks itself, below the axes. `figure` turns this trace into a heat map.
     """

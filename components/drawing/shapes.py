@@ -9,7 +9,7 @@ import numpy as np
 
 
 def above(corners: np.ndarray, values: np.ndarray, level: float) -> str:
-    """Path data of the region in a surface of triangles where a value is at least `level`.
+    """SVG path data of the part of a surface of triangles where a value is at least `level`.
 
     corners (F, 3, 2): positions. values (F, 3): the value at each corner; inside triangles it is
     interpolated.

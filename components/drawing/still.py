@@ -344,7 +344,7 @@ def _steps(values: np.ndarray, color: Color) -> np.ndarray:
 
 
 def _shades(values: np.ndarray, color: Color) -> np.ndarray:
-    """For each value, the index of the nearest colour of the scale; beyond the scale, that of its end."""
+    """For each value, the index of the nearest colour of the scale, also for values beyond its two ends."""
     return np.rint(np.clip(_steps(values, color), 0, _last(color))).astype(int)
 
 
