@@ -49,9 +49,9 @@ def sphere_in_steps(
 ) -> Steps:
     """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
-    They are: centring → the sphere of radius √d → ⊙ γ → + β. With `scaled` False, the step to the sphere is
-    left out; with `normed` False, both centring and the step to the sphere. The step to the sphere undoes the
-    division by `unit`. Without this step the results remain divided by `unit`, so β / unit is added, not β.
+    They are: centring → the sphere of radius √d → ⊙ γ → + β. If `scaled` is False, the step to the sphere is
+    left out; if `normed` is False, centring is left out too. The step to the sphere undoes the division by
+    `unit`. Without this step the results remain divided by `unit`, so β / unit is added, not β.
     """
     d = len(gamma)
     onto = Normalize(sqrt(d), d * EPS / unit**2)

@@ -86,8 +86,9 @@ def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
 def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cloud:
     """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
-    theta: the angles (N,). a is the parameter `stretch` (None: 1), t the parameter `shift` (None: 0). The
-    last stage of the cloud is x′; the third coordinate of its first stage is cos θ.
+    theta: the angles (N,). stretch, shift: the names of the parameters a and t, or None for a = 1 or t = 0.
+    At the last stage, a point of the cloud is the number x′. At the first stage, its third coordinate is
+    cos θ.
     """
     # computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2, which avoids
     # cancellation where |t| = |a|
@@ -102,7 +103,7 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
 def formula(moved: str) -> str:
     """LaTeX of u_ε(moved, y), where `moved` is LaTeX of the affine map's first coordinate.
 
-    `moved` is marked with stage 1, at which the affine map is applied, and the fraction with stage 2.
+    The part `moved` is marked as belonging to stage 1 (the affine map), and the fraction to stage 2 (u_ε).
     """
     pair = rf"(\class{{stage-1 role-ellipsoid}}{{{moved}}},\, y)"
     fraction = rf"\frac{{{pair}}}{{\sqrt{{({moved})^2 + y^2 + \varepsilon}}}}"

@@ -210,7 +210,7 @@ def says_view(d: int) -> tuple[View, tuple[Cloud, ...]]:
 def facts(shape: Shape, weights: Own) -> Facts:
     """Table: the largest absolute change of a logit of the whole trained model, after each step of rewriting.
 
-    It is computed in double and in single precision.
+    It is computed in double and in single precision. shape, weights: those of the trained model.
     """
     whole = absorb.untied(weights)
     shifts = absorb.shifts_absorbed(whole)

@@ -329,7 +329,7 @@ def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ..
 
 
 def away() -> list[float]:
-    """Opacity of the branch's points at each stage: 0 at the first and last, where they are in the stream."""
+    """Opacity of the branch's points at each stage: 0 at the first and the last stage, else 1."""
     return [0.0 if k in (0, LAST) else 1.0 for k in range(LAST + 1)]
 
 

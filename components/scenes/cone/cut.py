@@ -66,7 +66,7 @@ def cut() -> Recipe:
 
 
 def wave(of_cosine: np.ndarray, of_sine: np.ndarray) -> Track:
-    """The `Track` with the arrays a·cos θ + b·sin θ at the angles θ in ANGLES (degrees).
+    """A `Track` over the angles θ in ANGLES, in degrees: at each angle, the array a·cos θ + b·sin θ.
 
     of_cosine, of_sine: the arrays a and b, of the same shape.
     """

@@ -169,6 +169,7 @@ class Slid:
         """The steps of the norm for vectors divided by `unit`, and three clouds with a point for each letter.
 
         "letters" has the vectors divided by `unit`, "true" the vectors themselves, and "ways" the `numbers`.
+        shape: says which of these steps the model has.
         """
         options = {"scaled": shape.scaled, "normed": shape.normed}
         drawn = sphere_in_steps(self.gamma, self.beta, self.unit, **options)

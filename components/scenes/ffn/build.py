@@ -284,8 +284,8 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
 def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tuple[Cloud, View]:
     """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
 
-    It shows the values after the activation `function`, and of the first three neurons also those before it.
-    Its scale of values goes from −1.1 to 1.1 times `reach`.
+    The graph shows the values after the activation `function`; for the first three neurons, also the values
+    before it. Its scale of values goes from −1.1 to 1.1 times `reach`.
     """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))

@@ -1,7 +1,7 @@
 """Recipe of the scene `fibre` in d = 3: LayerNorm maps αv + μ𝟏 to √3·v or −√3·v, by the sign of α.
 
 v is a unit vector orthogonal to 𝟏; the slider φ turns it. The direction 𝟏 is drawn upright. A point of the
-plane that v and 𝟏 span is stored as (α, its height along the unit vector 𝟏/√3).
+plane spanned by v and 𝟏 is stored as two numbers: α, and its height along the unit vector 𝟏/√3.
 """
 
 from fractions import Fraction

@@ -208,8 +208,8 @@ def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
 def crowd(d: int, centred: bool, steps: Sequence[Step]) -> Part:
     """Points spread over space, coloured by log₁₀ of the largest singular value of the Jacobian there.
 
-    This value is 1/√(σ² + ε); if not `centred` (for RMSNorm), the mean square takes the place of σ². steps:
-    those of the norm, by which the points move; () if they stay.
+    For LayerNorm (`centred`) this value is 1/√(σ² + ε). For RMSNorm the mean square takes the place of σ².
+    steps: the steps of the norm, which move the points; () if the points do not move.
     """
     x = 1.1 * clouds.gaussian(2 * CROWD_COUNT, d, seed=SEED + 1)
     x = x[np.linalg.norm(x, axis=1) < REACH][:CROWD_COUNT]
@@ -263,9 +263,10 @@ def point(d: int, steps: Sequence[Step], forward: bool) -> list[Part]:
 
 
 def guides(d: int, centred: bool) -> list[Part]:
-    """The sphere of radius √d; for LayerNorm with d = 3, other shapes in its place.
+    """The sphere of radius √d, on which the norm puts points. For LayerNorm with d = 3, it is not drawn.
 
-    These are the plane Σx = 0, the circle in which this plane cuts that sphere, and the line along 𝟏.
+    In its place there are the plane Σx = 0, the circle in which this plane cuts the sphere, and the line
+    along 𝟏.
     """
     show = rows(np.eye(3, d))
     if d > 3 or not centred:
