@@ -35,7 +35,8 @@ RETRY_SECONDS = 60.0  # how long a worker retries when the store does not answer
 class Number:
     """A number that a reader can set for a training, such as the learning rate: its default and limits.
 
-    name: that of a field of `Order`. label: its name on the page. whole: whether it must be a whole number.
+    name: the name of a field of `Order`. label: the number's name on the page. whole: whether it must be a
+    whole number.
     """
 
     name: str

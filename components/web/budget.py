@@ -4,8 +4,9 @@ A client may use `burst` seconds of CPU time at once, and `rate` more each secon
 the CPU seconds that it has used; `rate` of them are cancelled each second. A client that owes `burst` or more
 gets the status 429. The client that owes least has the next turn. If the queue is full, the latest waiting
 request of the client that owes most gets the status 503, so that threads remain for `/healthz` and cached
-responses. Each process has its own limits. The defaults suffice for a class of 100 behind one address: all
-can open different links at once (0.15 s each), and then each can make a choice every 28 s (0.07 s).
+responses. Each process has its own limits. The defaults suffice for a class of 100 that count as one client,
+because they share an address. All can open different links at once: that takes 0.15 s of CPU time each. Then
+each can make a choice every 28 s: that takes 0.07 s.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def without_store(problem: StoreUnavailable) -> Response:
 
 
 def refused(busy: Busy) -> Response:
-    """The response to a refused request: text for a browser, else JSON (`failure`); and Retry-After."""
+    """The response to a refused request, with the header Retry-After: text for a browser, else JSON."""
     answer = failure(busy.status, str(busy), {"error": str(busy)})
     answer.headers.update({"Retry-After": str(busy.seconds), "Cache-Control": "no-store"})
     return answer

@@ -80,7 +80,7 @@ def redirect_old_link() -> AnyResponse | None:
 
 
 def find(slug: str) -> Scene:
-    """The scene with this slug. Raises WrongValue: with status 404 if there is none, 400 if it is no text."""
+    """The scene with this slug. Raises WrongValue: status 404 for an unknown slug, 400 for a non-string."""
     if not isinstance(slug, str):
         raise WrongValue(
             "slug", f"the name of a scene is a text, such as 'layernorm': got {slug!r}", list(scenes())
@@ -135,7 +135,7 @@ def preview(name: str) -> Response:
 def request_query() -> dict[str, str]:
     """The query of the current request. Raises WrongValue for a name that occurs twice, or invalid UTF-8.
 
-    `request.args` is not used: for bytes that are not valid UTF-8 it has their percent-encoding as a text.
+    `request.args` is not used, because it does not refuse invalid UTF-8.
     """
     try:
         return link.once(parse_qsl(request.query_string.decode(), keep_blank_values=True, errors="strict"))
