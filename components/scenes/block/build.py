@@ -198,9 +198,9 @@ SUM = Affine(np.hstack([np.eye(D), np.eye(D)]))  # (b, x) ↦ b + x
 class BlockClouds:
     """The weights `own` of a block and its tokens, and methods that give its steps and its clouds.
 
-    points: the tokens, in the form that the steps `moved` take. moved: the steps that apply the sliders.
-    heads: the number of attention heads. function: the activation of the feed-forward network. name: a prefix
-    for the names of attention's clouds.
+    points: the tokens (T, D + 1), whose last coordinate says whether a token is the last (1) or not (0).
+    moved: the steps that apply the sliders and drop this coordinate. heads: the number of attention heads.
+    function: the activation of the feed-forward network. name: a prefix for the names of attention's clouds.
     """
 
     own: Own

@@ -208,8 +208,8 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
     """Cloud and mark of the circle on which the points land, for d = 2, or for LayerNorm with d = 3.
 
     For LayerNorm with d = 2, points land only where the line U meets the circle, so γ and β do not deform it.
-    Otherwise they deform it to an ellipse. centered: True for LayerNorm. surface: the steps for points of the
-    unit sphere: they stay until the data points have reached it, then move with these.
+    Otherwise they deform it to an ellipse. centered: True for LayerNorm. surface: the steps of the unit
+    sphere, which does not move until the data points arrive on it.
     """
     show, arrival = rows(display(d)), arrival_stage(centered)
     fade = [*[0.3] * (arrival - 1), 0.75, *[1.0] * (len(surface) - arrival + 1)]
@@ -249,8 +249,8 @@ def to_radius(surface: Steps, centered: bool) -> Steps:
 def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
     """Cloud and mark of the ellipsoid's semi-axes, shown from the stage at which γ makes it.
 
-    centered: True for LayerNorm. surface: the steps for points of the unit sphere: they stay until the data
-    points have reached it, then move with these.
+    centered: True for LayerNorm. surface: the steps of the unit sphere, which does not move until the data
+    points arrive on it.
     """
     arrival = arrival_stage(centered)
     frame = np.vstack([np.zeros(d), hyperplane_basis(d) if centered else np.eye(d)])
