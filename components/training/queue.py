@@ -188,9 +188,10 @@ def abandon() -> None:
 
 
 def has_worker() -> bool:
-    """Whether a worker is alive: its last heartbeat is at most WORKER_TIMEOUT seconds old by this clock.
+    """Whether a worker is alive: the time of its last heartbeat is within WORKER_TIMEOUT seconds of now.
 
-    Unlike `silence`, this relies on the clocks of both machines, because the answer must come at once.
+    This compares the clocks of two machines, because the answer must come at once; `silence` would have to
+    wait for the next heartbeat.
     """
     return abs(time.time() - json_object(SIGNS.get("worker")).get("at", 0.0)) <= WORKER_TIMEOUT
 
