@@ -14,7 +14,7 @@ export interface Row {
   over: Row | null;
 }
 
-/** For each point, as a key: the largest attention weight that a query can give it. */
+/** For each point of a cloud, the largest attention weight that a query can give it. */
 export interface LargestWeight {
   kind: "largestweight";
   stage: number | null;
@@ -162,13 +162,13 @@ export interface Turn {
   angle: string;
 }
 
-/** Dragging any point of the cloud, in a 2D view, sets two parameters that belong to it to its x and y. */
+/** Dragging a point of the cloud, in a 2D view, sets two parameters to the new x and y of this point. */
 export interface Carry {
   kind: "carry";
   names: string[][];
 }
 
-/** Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on. */
+/** Dragging a point of a unit circle or sphere changes the point's path from the clock's time on. */
 export interface Relocate {
   kind: "relocate";
   slots: string[][];
@@ -198,7 +198,7 @@ export interface Unselectable {
   kind: "unselectable";
 }
 
-/** The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, called their fate. */
+/** The points of a circle or sphere to which a layer max(Wx + b, 0) gives a certain fate. */
 export interface Gated {
   kind: "gated";
   fate: string;
@@ -383,7 +383,7 @@ export interface ProfileMark extends MarkFields {
   pattern: number[];
 }
 
-/** A vertical line at the value of the display coordinate that best separates two classes of points. */
+/** A vertical line at the threshold that best separates two classes of points by a display coordinate. */
 export interface ThresholdMark extends MarkFields {
   size: number;
   dash: string;
@@ -414,7 +414,7 @@ export interface CellsMark extends MarkFields {
   hand: null;
 }
 
-/** Lines from the followed (selected) key to other keys, if it is a weighted average of these keys. */
+/** Lines from the followed (selected) key to the other keys of which it is a weighted average. */
 export interface AverageMark extends MarkFields {
   size: number;
   dash: string;
@@ -426,7 +426,7 @@ export interface AverageMark extends MarkFields {
   pattern: number[];
 }
 
-/** An arrow from the origin: the query that gives the followed (selected) key its largest weight. */
+/** An arrow from the origin: the query that gives the followed key its largest attention weight. */
 export interface BestQueryMark extends MarkFields {
   size: number;
   dash: string;
@@ -478,7 +478,7 @@ export interface WeightCurveMark extends MarkFields {
   pattern: number[];
 }
 
-/** A horizontal line over `span`: the largest attention weight that a query can give the followed key. */
+/** A horizontal line at the largest attention weight that a query can give the followed (selected) key. */
 export interface WeightLimitMark extends MarkFields {
   size: number;
   dash: string;

@@ -21,9 +21,10 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """For each target, its aliases as one text, separated by commas.
+    """For each scene, guide, glossary entry or part of a page: its aliases as one text, separated by commas.
 
-    Raises ValueError if a target is neither a scene nor a guide nor a glossary entry.
+    The keys are written as in `texts/asked.md`, such as "shear" or "#mu". Raises ValueError for a key that
+    is neither a scene nor a guide nor a glossary entry, nor a part of one.
     """
     return read(ASKED_FILE.read_text("utf-8"))
 

@@ -39,9 +39,10 @@ def check(recipe: Recipe) -> None:
 
 
 def _scope(where: str, recipe: Recipe, dims: int = 0) -> Scope:
-    """The `Scope` for a mark or readout of a recipe. Its error messages begin with `where`.
+    """The checker of references (`Scope`) for a mark or readout of a recipe.
 
-    dims: the dimension of the view, for a mark; 0 for a readout.
+    where: the beginning of its error messages, which names the mark or readout. dims: the dimension of the
+    view, for a mark; 0 for a readout.
     """
     clock = next(((p.min, p.max) for p in recipe.parameters if p.name == recipe.clock), None)
     return Scope(where, recipe.clouds, recipe.defaults, len(recipe.stages), dims, clock)
@@ -63,7 +64,7 @@ def _stages(recipe: Recipe) -> None:
 
 
 def _table_cloud(recipe: Recipe, name: str) -> Cloud:
-    """The cloud that a table names. Raises WrongRecipe if there is none."""
+    """The cloud called `name`, which the recipe's table shows. Raises WrongRecipe if there is none."""
     check_known("table", "cloud", name, [c.name for c in recipe.clouds])
     return recipe.cloud(name)
 
@@ -107,10 +108,10 @@ def _cloud(cloud: Cloud, recipe: Recipe) -> None:
 
 
 def _sources(where: str, cloud: Cloud, recipe: Recipe) -> None:
-    """Validate the other clouds that `cloud` uses: its steps may use their points as matrices.
+    """Validate the other clouds whose points are used as matrices by steps of `cloud`.
 
     Raises WrongRecipe unless each of these clouds comes before `cloud` in the recipe, and has at most
-    MAX_SEEN_POINTS points.
+    MAX_SEEN_POINTS points. where: the beginning of the error message.
     """
     before = recipe.clouds[: [c.name for c in recipe.clouds].index(cloud.name)]
     for source in cloud.sources:

@@ -96,9 +96,10 @@ class Cloud:
         return found
 
     def at(self, params: Params, progress: float) -> Array:
-        """The positions (N, d) at a progress: at k + f, the share f of the way from stage k to stage k + 1.
+        """The positions (N, d) of the points at a progress (a position between stages).
 
-        From the last stage of the cloud on, its points stay where they are.
+        At the progress k + f, with 0 ≤ f < 1, a point has gone the share f of the straight line from stage k
+        to stage k + 1. After the last stage of the cloud, its points stay where they are.
         """
         stages = self.stages(params)
         k, f = divmod(min(progress, len(stages) - 1), 1)
@@ -133,11 +134,11 @@ class Row:
 
 @dataclass(frozen=True)
 class LargestWeight:
-    """For each point, as a key: the largest attention weight that a query can give it.
+    """For each point of a cloud, the largest attention weight that a query can give it.
 
-    The other points of the cloud are the other keys. The weight is a supremum: 1 for a key that some query
-    can select, and at most 1/2 for a key that is a convex combination of the others. stage: the stage at
-    which the points are taken; None for the current points.
+    The points of the cloud are the keys. The weight is a supremum: 1 for a key that some query can select,
+    and at most 1/2 for a key that is a convex combination of the others. stage: the stage at which the points
+    are taken; None for the current points.
     """
 
     stage: int | None = None
@@ -211,10 +212,10 @@ class Moment:
         return self.shown(cloud, (measure,))[:, 0]
 
     def largest(self, cloud: str, stage: int | None = None) -> Array:
-        """(N,) the largest attention weight that a query can give each point of a cloud, as a key.
+        """(N,) for each point of a cloud, the largest attention weight that a query can give it.
 
-        Each point has a query of its own. stage: the stage at which the points are taken; None for the
-        current points.
+        The points of the cloud are the keys, and each may get its weight from a different query. stage: the
+        stage at which the points are taken; None for the current points.
         """
         if (cloud, stage) not in self._largest_weights:
             keys = self.now(cloud) if stage is None else self.stages(cloud)[stage]

@@ -49,8 +49,8 @@ class Chapter:
 def chapters() -> tuple[Chapter, ...]:
     """The chapters of `texts/course.md`.
 
-    Raises ValueError if the file names a scene that does not exist, or names one twice; for a chapter without
-    scenes; and for a list in a chapter's text, which is probably a misspelt line of a scene.
+    Raises ValueError if a chapter has no scenes, if a scene does not exist or is named twice, or if a line
+    begins with "-" but does not have the form `- slug: bridge`.
     """
     return read(COURSE_FILE.read_text("utf-8"), scenes())
 

@@ -220,9 +220,9 @@ def write(state: State) -> str:
 
 
 def key(scene: Scene, choices: Choices) -> str:
-    """The cache key of a scene's recipe for these choices: a query string of those that are not defaults.
+    """The cache key of a scene's recipe: the choices that differ from their defaults, as a query string.
 
-    It has no "?", and is "" if all are defaults. assets/player/source.mjs computes the same key.
+    It has no "?", and is "" if no choice differs. assets/player/source.mjs computes the same key.
     """
     return _encoded(_changed_choices(scene, choices))
 
@@ -242,8 +242,8 @@ def _number_entry(
 ) -> dict[str, str]:
     """The entry {name: x} of a link, with `x` rounded to five significant digits; {} for the default value.
 
-    usual: the default; a number that rounds to it counts as the default. fits: a function that
-    says whether a value is in the allowed range; if the rounded number is not, all digits are written.
+    usual: the default; a number that rounds to it counts as the default. fits: a function that says whether a
+    value is in the allowed range. If the rounded number is outside this range, `x` is written in full.
     """
     few = float(FIVE_DIGITS.create_decimal_from_float(x))
     if x == usual or few == usual:
@@ -252,10 +252,10 @@ def _number_entry(
 
 
 def _camera_entry(camera: Sequence[float]) -> dict[str, str]:
-    """The entry {"camera": numbers} of a link, with four decimals.
+    """The entry {"camera": numbers} of a link; {} for a camera that `parse` would refuse.
 
-    If `parse` would refuse the rounded numbers, all decimals are written; if it would refuse these too, the
-    result is {}. If the camera looks at the origin, this point is left out.
+    The numbers have four decimals, or all their decimals if `parse` would refuse the rounded camera. The
+    point that the camera looks at is left out if it is the origin.
     """
     few = tuple(float(Decimal(x).quantize(CAMERA_DECIMALS, ROUND_HALF_UP)) for x in camera)
     short = (each if any(each[3:]) else each[:3] for each in (few, camera))

@@ -8,12 +8,12 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    The slug is the first other one to which `Scene.moved` maps a pair (name, value) of the query; if there is
-    none, that of `scene`. The query keeps its order, but three things are left out:
+    `Scene.moved` maps some pairs (name, value) of a query to slugs. The new slug is the first of these that
+    is not the slug of `scene`, or else the slug of `scene`. The new query is the old one without:
 
-    pairs     that `Scene.moved` maps to this slug
-    controls  in the list `controls`: choices of `scene`, present or former, that the new scene does not have
-    values    of such choices, if the new scene is another one
+    - pairs that `Scene.moved` maps to the new slug
+    - names, in the list `controls`, of choices that `scene` has or had and that the new scene does not have
+    - values of such choices, if the new scene is not `scene` itself
     """
     if not scene.moved:
         return None

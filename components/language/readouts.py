@@ -59,8 +59,9 @@ class Number(CloudReadout):
     row     the measure: a `Row` or another kind of `Measure`
     index   the index of the point, or `Followed()` for the followed (selected) one
     unit    a text to write after the number
-    digits  the number of digits after the decimal point; numbers from 1,000 on, or from 100 on if it is 2 or
-            more, are shown without these digits. None for three, or five for numbers below 0.01
+    digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01.
+            If it is given, numbers from 1,000 on are rounded to whole numbers. If it is 2 or more, this
+            begins at 100
     """
 
     row: Measure
@@ -138,8 +139,8 @@ class Lengths(CloudReadout):
 class Accuracy(CloudReadout):
     """The share of points that a threshold on the values of `row` classifies correctly, in per cent.
 
-    classes: the class of each point, 0 or 1. threshold: larger values count as class 1; None for the
-    threshold that gives the largest share, with either class above it.
+    classes: the class of each point, 0 or 1. threshold: larger values count as class 1. If it is None, the
+    threshold with the largest share is used, and larger values may count as class 0 or as class 1.
     """
 
     row: Row

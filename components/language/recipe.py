@@ -141,12 +141,12 @@ class View:
                (`components.language.framing`)
     axes       titles of the axes; if there are none, the axes have no tick labels either
     equal      whether all axes have the same scale
-    strip      for the last view: whether it is small. Of two views, the second is then narrow, and of three,
-               the third is low. Otherwise two views are equally wide, and of three the first is large
-               (if the first view is not `wide`)
-    rows       for a view of stacked plots: the least height that it has on a phone, in rows of 4 rem,
-               so that each plot has room; 1 for other views. If it is the second of three views, and has
-               several rows, it is as high as the figure
+    strip      whether this view, the last one, is small: the second of two views becomes narrow, the third
+               of three becomes low. Without a strip, two views are equally wide, and the first of three
+               is the largest (unless the first view is `wide`)
+    rows       for a view of stacked plots: its least height on a phone, in units of 4 rem, so that each plot
+               has room; 1 for other views. With more than one row, the second of three views is as high as
+               the figure
     camera     three numbers for the camera's position, or six: also the point that it looks at. The unit is
                the side of the cube that the axes span
     edge       the name of a cloud that describes a plane, as for a `Disc`: a button then turns the camera

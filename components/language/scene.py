@@ -63,9 +63,10 @@ def _one_line(error: str) -> str:
 
 
 def whole(name: str, text: str, low: int, high: int, bounded: bool = True) -> int:
-    """Parse a whole number of at most 18 decimal digits. Raises WrongValue unless it is in `low` … `high`.
+    """Parse a whole number of at most 18 decimal digits. Raises WrongValue for any other text.
 
-    name: the name of the choice, for the message. bounded: if false, other whole numbers are accepted too.
+    name: the name of the choice, for the message. bounded: whether a number outside `low` … `high` raises
+    WrongValue too.
     """
     allowed = {"min": low, "max": high, "whole": True}
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
@@ -76,7 +77,10 @@ def whole(name: str, text: str, low: int, high: int, bounded: bool = True) -> in
 
 
 def short(name: str, text: str, longest: int) -> str:
-    """Return `text` unchanged. Raises WrongValue if it is longer than `longest` or not valid Unicode."""
+    """Return `text` unchanged. Raises WrongValue if it is longer than `longest` or not valid Unicode.
+
+    name: the name of the choice, for the message.
+    """
     if len(text) > longest:
         words = f"{name} has {len(text)} characters, at most {longest} fit in a link"
         raise WrongValue(name, words, {"longest": longest})
@@ -187,8 +191,8 @@ class Several(BaseChoice):
 class Result(BaseChoice):
     """A choice whose value names a trained network or an uploaded recording, by its key or its weights.
 
-    Its value is "" if there is none. It has no control. of: the names of those other choices; when the
-    reader changes one of them, the browser drops the result.
+    The value is "" if there is no network or recording. The choice has no control. of: the names of other
+    choices; when the reader changes one of them, the browser drops the result.
     """
 
     default: str = ""
@@ -267,10 +271,10 @@ class Scene:
                  (`Stored`) that the scene needs
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
-    moved        for old links: from a pair (name, value) in a query to the slug of the scene that shows this
-                 now. The pair is a former choice with its value, a choice with a former value, or "tour" with
-                 the number of a former stop. If the slug is that of the scene itself, the pair is only
-                 dropped from the link (`components.language.moved`)
+    moved        maps a pair (name, value) in the query of an old link to the slug of the scene that shows
+                 this now. The pair is a former choice with its value, a choice with a former value, or
+                 "tour" with the number of a former stop. A pair that is mapped to this scene's own slug is
+                 only dropped from the link (`components.language.moved`)
 
     The title and the lead are the first lines of `text.md` in the same folder.
     """

@@ -64,13 +64,14 @@ class Scope:
             self.refuse(f"there is no stage {stage}", f"take 0 to {last}")
 
     def row(self, row: Row, cloud: Cloud, space: int | None = None) -> None:
-        """Raise WrongRecipe if a row does not fit the points to which it applies.
+        """Raise WrongRecipe if a row, or its divisor `row.over`, does not fit the points to which it applies.
 
-        The row must not have more weights than the points have coordinates: at its stage or, if it has none,
-        at the stage with the most. The cloud must have the row's stage; numbers must be finite, and
-        parameters known. The same holds for `row.over`. space: None for a row that applies to points of
-        the cloud. For points that the mark computes from the cloud, it is the number of their coordinates;
-        they have only stage 0.
+        The cloud must have the row's stage, numbers must be finite, and parameters known. The row must not
+        have more weights than points have coordinates at its stage. If its stage is None, the largest number
+        of coordinates at any stage counts.
+
+        space: None for a row that applies to points of the cloud. If the row applies to points that the mark
+        computes from the cloud, the number of their coordinates; these points have only stage 0.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):
@@ -112,9 +113,9 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take 1 to {MAX_KEYS} keys for attention")
 
     def hull(self, cloud: Cloud) -> None:
-        """Raise WrongRecipe if the cloud has more than 3 coordinates or MAX_SEEN_POINTS points.
+        """Raise WrongRecipe if the cloud has more than 3 coordinates, or more than MAX_SEEN_POINTS points.
 
-        Its hull is computed in every frame.
+        The convex hull of the points is computed in every frame.
         """
         n = len(cloud.points)
         if max(cloud.widths) > 3:
@@ -123,7 +124,7 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def layers_of_plane(self, cloud: Cloud) -> None:
-        """Raise WrongRecipe unless the cloud's steps alternate: Affine of the plane with b, Normalize, …"""
+        """Raise WrongRecipe unless the cloud's steps are, in turn, an Affine (2, 2) with b and a Normalize."""
         for k, step in enumerate(cloud.pipeline.steps):
             own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
             flat = own and cloud.widths[k : k + 2] == [2, 2]
@@ -134,10 +135,9 @@ class Scope:
     def gates(self, before: int, basis: Any, cloud: Cloud) -> None:
         """Raise WrongRecipe unless a step of the cloud can be the Affine of a layer max(Wx + b, 0).
 
-        before: the index of that step in the cloud's pipeline. Its W must not be made of the points of
-        another cloud, and may have at most MAX_NEURONS rows. basis: (n, d) a basis of the subspace in which
-        the points lie, on a circle or sphere, before this step. Its rows must be orthonormal, with as many
-        coordinates d as the points have before this step.
+        before: the index of this step in the cloud's pipeline. W must have at most MAX_NEURONS rows, and must
+        not be made of the points of another cloud. basis: (n, d) an orthonormal basis of a subspace; before
+        this step, the points lie on a circle or sphere in it. d must be the number of their coordinates.
         """
         steps = cloud.pipeline.steps
         affine = [

@@ -139,7 +139,7 @@ def markdown(text: str) -> str:
 def prose(text: str) -> str:
     """Markdown → HTML. A line `@ stage=…` puts the paragraph below it into a `div` that names its stages.
 
-    Raises ValueError for a line `@ …` that names no stage, or names one twice.
+    Raises ValueError for a line `@ …` that names no stage, or names a stage twice.
     """
     before, *rest = STAGE_PASSAGE.split(text)
     found = (
@@ -193,7 +193,7 @@ def _exponent(text: str) -> str:
 def _operand(text: str) -> str:
     """The text of a subformula as one operand: a text with an operator is put in parentheses.
 
-    It stays as it is if it is one pair of parentheses already, or a root of one: (a+b), √(a+b).
+    A text that is already one pair of parentheses, or a root of it, stays as it is: (a+b), √(a+b).
     """
     bare = re.search(r"[-+−…·/]", text) and not re.fullmatch(r"√?\([^()]*\)", text)
     return f"({text})" if bare else text

@@ -8,9 +8,9 @@ Array = np.ndarray
 def parse_vectors(text: str, *, d: int, most: int = 500, largest: float = 1e6) -> Array:
     """Parse vectors (n, d) from text that a user typed.
 
-    There is one vector per line, or between semicolons; commas or spaces separate its numbers. Raises
-    ValueError if there is no vector, or there are more than `most`. Raises it with the line's number for a
-    word that is not a number, a number beyond ±`largest`, and a vector that does not have d numbers.
+    Vectors are separated by line breaks or semicolons, and the numbers of a vector by commas or spaces.
+    Raises ValueError if there is no vector, or there are more than `most`. Raises ValueError with the number
+    of the line if a word is not a number, a number is beyond ±`largest`, or a vector does not have d numbers.
     """
     lines = [(k, line) for k, line in enumerate(text.replace(";", "\n").splitlines(), 1) if line.strip()]
     if not lines:

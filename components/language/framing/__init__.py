@@ -36,7 +36,7 @@ def framed(recipe: Recipe) -> tuple[tuple[Cloud, ...], tuple[View, ...]]:
     """The recipe's clouds and views, where every view has ranges and, if it needs them, zooms.
 
     A view that had no ranges gets computed ones, and its guides (axes, planes, their labels) are shortened to
-    fit. The 3D views among these all have the same scale; each is centred on its own points.
+    fit. All 3D views with computed ranges have the same scale; each is centred on its own points.
     """
     shown, clouds = ShownPoints(recipe), {cloud.name: cloud for cloud in recipe.clouds}
     boxes = _boxes(shown)
@@ -62,9 +62,8 @@ def _placed(view: View, center: Array, half: Array) -> View:
     """A copy of the view whose picture shows the box from `center` − `half` to `center` + `half`.
 
     The ranges of a 2D view are this box. Those of a 3D view are larger by the factor BOX_TO_PICTURE, so that
-    points outside the picture are not cut off, and the camera moves to the standard distance. (It looks at
-    the centre of the box: `components.language.checks` refuses a view without ranges whose camera has a
-    target.)
+    points outside the picture are not cut off. The camera of a 3D view keeps its direction, moves to the
+    standard distance, and looks at the centre of the box.
     """
     larger = BOX_TO_PICTURE if view.dims == 3 else 1
     ranges = tuple((float(c - larger * h), float(c + larger * h)) for c, h in zip(center, half, strict=True))
@@ -72,10 +71,11 @@ def _placed(view: View, center: Array, half: Array) -> View:
 
 
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
-    """Copies of the views with zooms: `View.zooms` follow the stages, and `View.wider` follow sliders.
+    """Copies of the views with computed zooms: `View.zooms` for the stages, `View.wider` for sliders.
 
-    Views that have zooms already keep these. At each stage, all other 3D views have the same scale. Of the 2D
-    views, only those with `reaching` get zooms.
+    A view that already has `zooms` keeps them. The other 3D views get `zooms` with the same scale at each
+    stage. Of the other 2D views, only `reaching` ones get `zooms`. Only `reaching` views get `wider`.
+    boxes: its keys are the names of the views without given ranges.
     """
     free = [view for view in views if not view.zooms]
     spaces = [view for view in free if view.dims == 3]

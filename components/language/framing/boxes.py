@@ -27,9 +27,9 @@ COINCIDENT = 1e-9  # points whose distance, relative to their coordinates, is sm
 def box_in_plane(extent: ViewExtent) -> Box:
     """The box that the axes of a 2D view span, as (centre, half of each side).
 
-    Its centre is that of the points visible at first. It is a square; but if these points spread much wider
-    than high (WIDE_ASPECT), it is only as high as they and the view's smallest circle need. Points of later
-    states enlarge it, up to a limit (see `components.language.framing`).
+    The box is centred on the points visible at first. It is a square, unless these points spread much wider
+    than high (WIDE_ASPECT). Then the box is only as high as these points and the view's smallest circle need.
+    Points of later states enlarge the box, up to a limit (see `components.language.framing`).
     """
     low, high = extent.first.min(0), extent.first.max(0)
     center, spread = (low + high) / 2, (high - low) / 2 / MAX_FIRST_FRACTION

@@ -1,4 +1,4 @@
-"""The extent of a view: its outermost points, at first and at later stages, and those of its spheres."""
+"""The extent of a view: its outermost points as the scene opens and later, and those of its spheres."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts g
 class GuideShortener:
     """Shortens guides (axes, planes, their labels), so that they end inside the picture at each stage.
 
-    A guide whose class has a field for its size (`Mark.own_size`) is replaced by a smaller one. The size of
-    any other guide depends on the points of the cloud that it draws, so these points are pulled towards the
-    origin; but if a mark that is not a guide draws the same cloud, such a guide stays as it is.
+    A guide whose class has a field for its size (`Mark.own_size`) is replaced by a smaller one. Any other
+    guide is as large as the cloud that it draws. It is shortened by pulling the points of this cloud towards
+    the origin, unless a mark that is not a guide draws the same cloud.
     """
 
     def __init__(self, recipe: Recipe, clouds: dict[str, Cloud]) -> None:

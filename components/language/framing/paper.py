@@ -61,17 +61,17 @@ def on_paper(view: View, points: Array, camera: Sequence[float]) -> tuple[Array,
 def center_and_side(points: Array, fraction: float) -> tuple[Array, float]:
     """The centre (2,) and the side of a square around the points, for the axes of a 2D view.
 
-    The larger extent of the points, in width or in height, is the share `fraction` of the side.
+    The width or the height of the points, whichever is larger, is `fraction` times the side.
     """
     low, high = points.min(0), points.max(0)
     return (low + high) / 2, float((high - low).max()) / fraction
 
 
 def target_and_distance(points: Array, fraction: float) -> tuple[Array, float]:
-    """The target (3,) and distance of a camera for which points take the share `fraction` of the picture.
+    """The target (3,) and the distance of a camera whose picture shows the points at a given size.
 
-    The share is that of their larger extent, in width or in height, in the side of the picture. The points
-    (N, 3) and the target are in camera coordinates: right, up, towards the camera.
+    The width or the height of the points in the picture, whichever is larger, is `fraction` times the side of
+    the picture. The points (N, 3) and the target are in camera coordinates: right, up, towards the camera.
     """
     # A point that is r to the right of the target, and c nearer to the camera, appears at
     # r/(distance − c)/tan, where tan is the tangent of half the field of view and the picture ends at ±1. So

@@ -66,9 +66,10 @@ def stage_zooms(
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
     """The zooms that follow sliders: a `Wider` for each slider that needs one, then one for each pair.
 
-    The pairs are those in `View.together`. A slider needs one if it moves points out of the view or, in a
-    view with `View.between`, close together. Offsets of zooms that apply at once add up, so the offsets of
-    the two sliders are subtracted from those of their pair.
+    A slider needs a `Wider` if it moves points out of the view. In a view with `View.between`, a slider also
+    needs one if it moves points so close together that they look small. The pairs are those in
+    `View.together`. Offsets of zooms that apply at once add up, so the offsets of two sliders are subtracted
+    from those of their pair.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
@@ -98,7 +99,7 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
 
 def slider_ends(p: Parameter) -> list[float]:
-    """The ends of a slider's range, without an end that is its default value.
+    """The ends of a slider's range, without an end that is the default value.
 
     Returns [] for a parameter that has no slider (`quiet`).
     """
@@ -133,13 +134,13 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
     """The zoom that keeps the points `held` inside the picture, in addition to the stage's zoom `usual`.
 
-    The factors of the two zooms are multiplied, and their offsets added. If `held` is empty, or its points
-    are inside already, the result is the identity zoom. Otherwise the points are centred and take at most
-    MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
+    The factors of the two zooms are multiplied, and their offsets added. If `usual` alone keeps all points
+    inside, or there are no points, the result is the identity zoom. Otherwise the points are centred and take
+    at most MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
 
-    There are two exceptions for a view with `between`, if `usual` lengthens the axes. They may become shorter
-    again, down to `View.ranges`. And points that are inside already are also centred if they take less than
-    MIN_STAGE_FRACTION of the picture.
+    If `usual` lengthens the axes of a view with `between`, the result can undo this: the axes may become
+    shorter than with `usual`, down to `View.ranges`. In this case, points that take less than
+    MIN_STAGE_FRACTION of the picture are centred even if they are inside.
     """
     if not held:
         return identity_zoom(view.dims)

@@ -1,4 +1,4 @@
-"""Marks about the attention weight that a point gets as a key: its largest value, and for which query."""
+"""Marks about the largest attention weight that a point can get as a key, and the query that gives it."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ class AboutQuery(AboutKeys):
 
 @dataclass(frozen=True, kw_only=True)
 class Average(AboutKeys, Stroke):
-    """Lines from the followed (selected) key to other keys, if it is a weighted average of these keys.
+    """Lines from the followed (selected) key to the other keys of which it is a weighted average.
 
-    If some query gives the followed key a higher score than all others, this key is no average, and there
-    are no lines. If several sets of weights give this average, the set with the largest entropy is used.
+    There are no lines if some query gives the followed key a higher score than all others: then this key is
+    no average of other keys. If several sets of weights give the key, the set with the largest entropy is
+    used.
 
     span  (low, high): a line is drawn to each key whose weight p is above 0 and satisfies low ≤ p < high. So
           to include p = 1, `high` must be above 1
@@ -69,13 +70,13 @@ class Average(AboutKeys, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class BestQuery(AboutKeys, Stroke):
-    """An arrow from the origin: the query that gives the followed (selected) key its largest weight.
+    """An arrow from the origin: the query that gives the followed key its largest attention weight.
 
-    “Weight” means attention weight. An arrow that would be longer than `reach` is shortened to this length.
-    If some query gives the key a higher score than all others, no query gives the largest weight: the longer
-    a query in this direction is, the closer the weight is to 1. In this case the arrow has the length
-    `reach`, and the direction in which the key's score leads by most. arrow: the length of the arrow head; 0
-    for none.
+    The followed key is the point that the reader has selected. An arrow that would be longer than `reach` is
+    shortened to this length. If some query gives the key a higher score than all others, no query gives a
+    largest weight, because longer queries in the same direction bring the weight ever closer to 1. In this
+    case the arrow has the length `reach`, and the direction in which the key's score leads by most.
+    arrow: the length of the arrow head; 0 for none.
     """
 
     reach: float
@@ -155,7 +156,11 @@ class WeightCurve(AboutQuery, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightLimit(AboutKeys, Stroke):
-    """A horizontal line over `span`: the largest attention weight that a query can give the followed key."""
+    """A horizontal line at the largest attention weight that a query can give the followed (selected) key.
+
+    span: the horizontal coordinates of its two ends. In a plot with a `WeightCurve` they are lengths of a
+    query.
+    """
 
     span: tuple[float, float]
     row_count = 0

@@ -94,9 +94,10 @@ class Open:
 
 @dataclass(frozen=True)
 class Carry:
-    """Dragging any point of the cloud, in a 2D view, sets two parameters that belong to it to its x and y.
+    """Dragging a point of the cloud, in a 2D view, sets two parameters to the new x and y of this point.
 
-    A click on a point follows (selects) it. names: for each point, the names of its two parameters.
+    Each point has two parameters of its own. A click on a point follows (selects) it. names: for each point,
+    the names of its two parameters.
     """
 
     names: Sequence[Sequence[str]]
@@ -115,13 +116,12 @@ class Carry:
 
 @dataclass(frozen=True)
 class Relocate:
-    """Dragging any point of a circle or sphere of radius 1 moves it, from the current time of the clock on.
+    """Dragging a point of a unit circle or sphere changes the point's path from the clock's time on.
 
-    A click on a point follows (selects) it. Each change is stored in the parameters of one of the `slots`. A
-    slot is a list of the names of these parameters: first for the index of the moved point, then for the
-    time, then one for each new coordinate, as in the step `Put`. A slot is free while its index is negative.
-    When no slot is free, the next change overwrites the slot that has not been used for longest. The offsets
-    of the mark's rows are the centre of the circle or sphere.
+    A click on a point follows (selects) it. A drag is stored in parameters: the index of the point, the time,
+    and the new coordinates (see the step `Put`). A slot is a list of the names of these parameters, in this
+    order. A slot is free while its index is negative. When no slot is free, the next drag overwrites the slot
+    that has not been used for longest. The offsets of the mark's rows are the centre of the circle or sphere.
     """
 
     slots: Sequence[Sequence[str]]

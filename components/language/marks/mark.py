@@ -153,7 +153,7 @@ class Mark:
     def along_rays(self, points: Array) -> bool:
         """Whether the mark's lines run along rays from the origin if its cloud consists of `points` (N, d).
 
-        A guide for which this holds is shortened by moving each point towards the origin: no line turns.
+        If they do, a guide can be shortened by moving each point towards the origin: no line turns.
         """
         return False
 

@@ -50,7 +50,7 @@ class Profile(Selecting, Stroke):
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(Stroke):
-    """A vertical line at the value of the display coordinate that best separates two classes of points.
+    """A vertical line at the threshold that best separates two classes of points by a display coordinate.
 
     classes: the class of each point, 0 or 1. span: the lower and the upper end of the line.
     """

@@ -53,11 +53,13 @@ class Unselectable:
 
 @dataclass(frozen=True)
 class Gated:
-    """The points of a circle or sphere that a layer max(Wx + b, 0) treats in one way, called their fate.
+    """The points of a circle or sphere to which a layer max(Wx + b, 0) gives a certain fate.
 
-    fate    "apart": no other point of the circle or sphere has the same image; "collapsed": all points at
-            which the same neurons are active have the same image; "shared": some of these points do, but not
-            all
+    The fate of a point says which other points have the same image. Two points belong to the same piece if
+    the same neurons are active at both.
+
+    fate    "apart": no other point has the same image; "shared": some other points of the same piece have the
+            same image, but not all; "collapsed": all points of the piece have the same image
     before  the index of the layer's Affine (Wx + b) in the cloud's pipeline
     basis   (n, d) an orthonormal basis of the subspace in which the circle or sphere lies before this Affine
     of      the name of another cloud with as many points: a point is selected by the fate of the point with
