@@ -57,10 +57,10 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 
 
 def widened_and_cast_back(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
-    """x as a real array to compute with, in float32 if x has half precision; and a function for the results.
+    """x as a real array to compute with, and a function that casts results of the computation back.
 
-    The function casts a result of the computation to the dtype that x has, or gets in `real`. axes: the least
-    number of axes of x. Raises ValueError as `real` does.
+    The array is `real(x)`, but in float32 if that has half precision. The function casts an array to the
+    dtype of `real(x)`. axes: the least number of axes of x. Raises ValueError as `real` does.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
         return x, _same  # fast path: called for each step of a pipeline and each cloud

@@ -25,7 +25,8 @@ def with_heads(points: Array, length: float) -> Array:
 def head(piece: Array, length: float) -> Array:
     """The points to append to one piece of a line to draw its arrow head: barb, tip, barb …
 
-    The piece may begin with a gap (NaN). The result is empty if the piece has no points.
+    The piece may begin with a gap (NaN). The result is empty if the piece has no points. length: how far
+    the barbs reach back; if this is more than half the length of the piece, this half is used.
     """
     points = piece[~np.isnan(piece[:, 0])]
     if not len(points):

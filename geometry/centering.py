@@ -43,7 +43,7 @@ def center(x: Float[Array, "*batch d"]) -> Float[Array, "*batch d"]:
 
 
 def centered(x: Float[Array, "*batch d"]) -> tuple[Float[Array, "*batch d"], Float[Array, "*batch 1"]]:
-    """The centred points Πx = y·s, as y and the scale factor s of each point, which is a power of two.
+    """The centred points Πx, as a pair (y, s) with Πx = y·s: for each point, s is a power of two.
 
     Each point is divided by s before it is centred, so that no sum or difference of coordinates overflows.
     """

@@ -59,8 +59,9 @@ def closed(n: int) -> Array:
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers in [−reach, reach], as one line: points (N, 1), and their order, with a gap at the number 0.
+    """Numbers in [−reach, reach] as one line: points (N, 1), and the order in which the line joins them.
 
+    The order lists indices of the points, by increasing number; at the number 0 it has a gap, −1.
     reach: at least 1. even: how many of the numbers are evenly spaced; it must be odd, so that 0 is among
     them. The others are denser near 0.
     """
@@ -81,16 +82,20 @@ def turned(shape: tuple[Array, Array], matrix: Array) -> tuple[Array, Array]:
 
 
 def cube_edges(*, low: float = -1.0, high: float = 1.0) -> tuple[Array, Array]:
-    """The twelve edges of the cube [low, high]³, as one line with gaps: points (24, 3), and their order."""
+    """The twelve edges of the cube [low, high]³, as one line: points (24, 3), and the order to join them.
+
+    The order lists indices of the points, with a gap, −1, between two edges.
+    """
     corners = np.array(list(product((0, 1), repeat=3)))
     pairs = np.array([(p, q) for p, q in combinations(corners, 2) if abs(q - p).sum() == 1])
     return segments(low + (high - low) * pairs)
 
 
 def segments(pairs: Array) -> tuple[Array, Array]:
-    """Separate segments, each a pair of points, as one line: points (2M, d), and an order with gaps.
+    """Separate segments as one line: points (2M, d), and the order in which the line joins them.
 
-    `pairs` has the shape (M, 2, d).
+    pairs (M, 2, d): the two ends of each segment. The order lists indices of the points, with a gap, −1,
+    between two segments.
     """
     points = np.reshape(pairs, (-1, np.shape(pairs)[-1]))
     return points, joined([2] * len(pairs))
@@ -125,10 +130,11 @@ def sphere_mesh(*, meridians: int = 48, parallels: int = 24) -> tuple[Array, Arr
 
 
 def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tuple[Array, Array]:
-    """Circles of longitude and latitude on the unit 2-sphere, as one line with gaps.
+    """Circles of longitude and latitude on the unit 2-sphere, as one line: points (N, 3), and their order.
 
-    There are meridians // 2 circles of longitude (two meridians form a circle) and parallels − 1 circles of
-    latitude. fine: the number of segments of each circle.
+    The order lists indices of the points to join, with a gap, −1, between two circles. There are
+    meridians // 2 circles of longitude (two meridians form a circle) and parallels − 1 circles of latitude.
+    fine: the number of segments of each circle.
     """
     t = np.linspace(0, 2 * np.pi, fine + 1)
     circles = [

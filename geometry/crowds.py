@@ -26,14 +26,14 @@ def crowds(
 ) -> list[tuple[np.ndarray, int]]:
     """The places (k,) of a picture where many points (nearly) coincide, each with the number of points there.
 
-    The place with most points comes first; [] if there is no such place. Many means two at least, and one in
-    CROWD_DIVISOR of all points. Places in the middle of a dense curve of points do not count.
+    The place with most points comes first; [] if there is no such place. A place needs at least two points,
+    and at least 1/CROWD_DIVISOR of all points. Places in the middle of a dense curve of points do not count.
 
     points      (N, k) the positions of the points in the picture; a point with NaN or infinity is ignored
     low, high   (k,) the ends of the picture's axes
-    space       (N, d) the points of which `points` are projections; by default `points` themselves. Points
-                that coincide in the picture may be far apart in this space; those far from the median of
-                all points at their place are not counted
+    space       (N, d) the points of which `points` are projections; None for `points` themselves. Points that
+                coincide in the picture may be far apart in this space. So at each place, only points near the
+                median of all points there are counted, where near refers to this space
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

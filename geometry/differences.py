@@ -13,10 +13,11 @@ MIN_SLOPE = 1e-6  # smaller singular values of a Jacobian count as 0
 
 
 def nudged(step: Affine, h: float) -> Affine:
-    """The step x ↦ (y + h·e₁, y − h·e₁, x₁) with y = step(x): two neighbours of y, and x₁.
+    """The step x ↦ (y + h·e₁, y − h·e₁, x₁), where y = step(x) has m coordinates: 2m + 1 coordinates.
 
-    The result has 2m + 1 coordinates if y has m. To get a derivative, apply a function f to both neighbours,
-    then `quotient`. Raises ValueError for a step with tracks, or with other points as its matrix (`Of`).
+    The first two parts are neighbours of y along the first unit vector e₁. To get the derivative of a
+    function f at y, apply f to both parts, then `quotient`. Raises ValueError if the step depends on a
+    `Track`, or uses the points of another cloud as its matrix (`Of`).
     """
     (m, d), e = step.A.shape, h * np.eye(step.A.shape[0])[0]
     b = step.b or Entries(np.zeros(m))

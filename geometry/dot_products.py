@@ -61,13 +61,12 @@ def gaussian_density(s: Float[Array, " n"], d: int) -> Float[Array, " n"]:
 
 
 def shares(variances: Float[Array, "*batch n"], counts: Float[Array, " n"]) -> Float[Array, "*batch n"]:
-    """The expected share E[x_j²/‖x‖²] of a coordinate in the squared length of a random vector x.
+    """For each variance a, the expected share E[x_j²/‖x‖²] of a coordinate x_j that has this variance.
 
-    The coordinates x_j of x are independent and normal with mean 0; `counts` says how many of them have each
-    of the `variances`. The result has one share for each of the variances: that of a coordinate with this
-    variance. All are 0 if all variances are 0. The expectation is the integral from 0 to ∞ of
-    a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du, where a is the coordinate's variance, and b runs over the
-    variances of all other coordinates.
+    x is a random vector whose coordinates are independent and normal with mean 0; `counts` says how many of
+    them have each of the `variances`. The result has the shape of `variances`. All shares are 0 if all
+    variances are 0. The expectation is the integral from 0 to ∞ of a (1 + 2ua)^(−3/2) Π (1 + 2ub)^(−1/2) du,
+    where b runs over the variances of all other coordinates.
     """
     a = np.asarray(variances, dtype=float)[..., None, :]
     mean = np.sum(a * counts, axis=-1, keepdims=True) / np.sum(counts)

@@ -41,9 +41,10 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     COLLAPSED   all points of the piece have the same image
 
     A piece is the set of points of the sphere at which the same neurons are active. The result depends on the
-    dimension k of the null space of these neurons' rows of W. All points of a piece are APART for k = 0, and
-    COLLAPSED for k = n. For k = 1, a point is SHARED if its mirror image, with the opposite component in the
-    null space, is in the piece too. For 1 < k < n, every point is taken for SHARED, without a further test.
+    dimension k of the null space of these neurons' rows of W, in n dimensions. All points of a piece are
+    APART for k = 0, and COLLAPSED for k = n. For k = 1, a point is SHARED if its mirror image, with the
+    opposite component in the null space, is in the piece too; otherwise it is APART. For 1 < k < n, all
+    points count as SHARED without a further test.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
@@ -82,7 +83,8 @@ def size(W: Array) -> float:
 def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Float[Array, " k"]:
     """The angles in [0, 2π), increasing, at which a neuron switches on or off; empty if none does.
 
-    They are angles of points on the circle with the given radius around the origin.
+    They are angles of points x on the circle with the given radius around the origin. Neuron i is on where
+    the i-th coordinate of Wx + b is positive.
     """
     far, toward = radius * np.hypot(*W.T), np.arctan2(W[:, 1], W[:, 0])
     cut = np.abs(b) < far
@@ -93,9 +95,10 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The arcs of the circle with this radius between neighbouring `breaks`, ordered by angle.
+    """The arcs of a circle on which the same neurons of a layer max(Wx + b, 0) are active, ordered by angle.
 
-    If there are no breaks, the only arc is the whole circle.
+    The circle has the given radius around the origin. The arcs end at `breaks`; without breaks, the only arc
+    is the whole circle.
     """
     cuts = breaks(W, b, radius)
     edges = [*cuts, cuts[0] + 2 * np.pi] if len(cuts) else [0.0, 2 * np.pi]

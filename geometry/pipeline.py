@@ -230,17 +230,18 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path: point k is x_k.
+    """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path.
 
-    The first `state` coordinates of point 0 are the initial state. The further coordinates of point k are
-    u_k, the input of round k, such as noise. The iteration stops after `count` rounds (a number, or `Entries`
-    without axes), after which the state stays constant. If `count` is not whole, the last round is taken in
-    part.
+    f is the pipeline. Point k of the result is the state x_k, which has `state` coordinates. Of the given
+    points, point 0 begins with the initial state x₀. After its first `state` coordinates, point k contains
+    u_k, the input of round k, such as noise. After `count` rounds (a number, or `Entries` without axes) the
+    state stays constant. If `count` is 2.3, the third round moves the state only 0.3 of the way.
 
     Raises
     ------
     ValueError
-        If f does not return a state, which has `state` coordinates.
+        If results of f do not have `state` coordinates, `state` is not a whole number ≥ 1, or `count` has
+        axes.
 
     Examples
     --------
@@ -293,16 +294,16 @@ class Orbit:
 class Flow:
     """All points moved by a differential equation dx/dt = f(x), from the time `times[0]` to `until`.
 
-    f is the pipeline `velocity`, which keeps the number of coordinates. In it points may depend on one
-    another (`Attention`). Classical Runge–Kutta steps of fourth order lead from each of the increasing
-    `times` to the next. Between two times points move in straight lines; after the last they rest. until: a
-    number or `Entries` without axes. puts: changes of single points on the way; a step ends at the time of
-    each. Source: geshkovski2023.
+    f is the pipeline `velocity`, which keeps the number of coordinates. The velocity of a point may depend on
+    other points (`Attention`). Classical Runge–Kutta steps of fourth order lead from each of the increasing
+    `times` to the next. Between two times points move in straight lines; after the last time they rest.
+    until: a number or `Entries` without axes. puts: turns of single points, each at its own time, which is
+    added to `times`. Source: geshkovski2023.
 
     Raises
     ------
     ValueError
-        If f changes the number of coordinates, or the times do not increase.
+        If f changes the number of coordinates, the times do not increase, or `until` has axes.
 
     Examples
     --------
@@ -354,7 +355,7 @@ class Flow:
         """The events of a flow, ordered by time, as (time, point, place).
 
         At each event a Runge–Kutta step ends (point and place are None), or a point is turned to a place
-        (`Put`).
+        (`Put`). n: the number of points; turns of points that do not exist are left out.
         """
         first, last = self.times[[0, -1]].tolist()
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]

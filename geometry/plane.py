@@ -36,13 +36,14 @@ def disc(values: Array, radius: float, corners: int) -> Array:
 
 
 def edge_on(values: Array, eye: Array) -> Array:
-    """The camera position nearest to `eye` (3,) from which the plane is seen edge-on.
+    """The camera position nearest to `eye` (3,) from which a plane is seen edge-on.
 
-    values: those of the affine function that is 0 on the plane, as in `disc`. The position lies in the plane,
-    at the same distance from the origin as `eye`. Let p be the point of the plane nearest to the origin. From
-    a position almost straight above or below p, the view would have no clear up direction. Then a position at
-    the height of p is returned instead. Returns `eye` itself if `eye` lies on the plane's normal through the
-    origin, or is nearer to the origin than the plane.
+    The plane is where an affine function is 0. values (1 + d,): the values of this function at the origin and
+    at the ends of the unit vectors. The result lies in the plane, as far from the origin as `eye`.
+
+    Let p be the point of the plane nearest to the origin. If the position were almost straight above or below
+    p, the view would have no clear up direction, so a position at the height of p is returned. Returns `eye`
+    itself if `eye` lies on the plane's normal through the origin, or is nearer to the origin than the plane.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal

@@ -12,7 +12,10 @@ SCIPY = {"erf": special.erf, "erfc": special.erfc, "sigmoid": special.expit}  # 
 
 
 def elementary(xp, name):
-    """The function `name` of the library xp; if it has none, SciPy's, in float64; None if neither has one."""
+    """The function `name` of the array library xp, or SciPy's if xp lacks it; None if neither has it.
+
+    SciPy's functions compute in float64, and return the library and dtype of their argument.
+    """
     own = getattr(xp, name, None)
     if own is None and name in SCIPY:
         # SciPy's functions have no dtype wider than float64

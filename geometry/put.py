@@ -13,8 +13,8 @@ class Put:
     """A change during a `Flow`: at a given time one point is turned to another direction, at the same length.
 
     point   the number of the point, rounded; if there is no such point, nothing changes
-    time    when the point is turned; a time before the first of the flow's times counts as the first, and
-            after the last of them nothing changes
+    time    when the point is turned. A time before the first of the flow's times counts as the first. If the
+            time is after the last of them, nothing changes
     place   any vector in the new direction; if it is 0, nothing changes
 
     All three are numbers, arrays or `Entries`; point and time have no axes.

@@ -28,16 +28,16 @@ MAX_STEPS = 100
 class Certificate:
     """A proof of how much attention a key h can get.
 
-    margin   the distance from h to the convex hull of the other keys. If it is above 0, some query selects h.
-             If there is no other key, it is ∞, and every query selects h
-    query    if h can be selected, the unit vector q with the largest lead of h, min ⟨q, h − kᵢ⟩ = margin (0
-             if there is no other key). Otherwise the query that gives h its largest weight. If h lies on a
-             face of the hull, no query gives the largest weight, which is only a supremum; then this query
-             comes near it
-    weights  (n,) the weights p of largest entropy with Σ pᵢkᵢ = h, an average of the other keys, which proves
-             that h never wins; all 0 if h can be selected
-    largest  the supremum of the softmax weight of h over all queries: 1/(1 + e^H) with the entropy
-             H = −Σ pᵢ log pᵢ of the weights; 1 if h can be selected
+    margin   the distance from h to the convex hull of the other keys; ∞ if there is no other key. If it is
+             above 0, some query selects h
+    query    if some query selects h, the unit vector q for which the lead min ⟨q, h − kᵢ⟩ of h over the other
+             keys kᵢ is largest, namely `margin`; 0 if there is no other key. If no query selects h, the query
+             that gives h its largest weight. If h lies on a face of the hull, no query reaches the supremum
+             of the weight; this one comes near it
+    weights  (n,) if no query selects h, weights p of the other keys with Σ pᵢkᵢ = h, which prove it: of all
+             such weights, those of largest entropy. If some query selects h, all 0
+    largest  the supremum of the softmax weight of h over all queries: 1 if some query selects h, otherwise
+             1/(1 + e^H) with the entropy H = −Σ pᵢ log pᵢ of `weights`
     """
 
     margin: float
@@ -152,11 +152,12 @@ def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]
 
 
 def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Array, " n"]]:
-    """The query q, and the weights p of maximal entropy with Σ pᵢ·pointᵢ = 0, for points around the origin.
+    """The weights p of largest entropy with Σ pᵢ·pointᵢ = 0, and the query q that gives them by softmax.
 
-    The origin must be in the convex hull of the points. p is the softmax of ⟨q, pointᵢ⟩ at the q that
-    minimises L(q) = log Σ exp⟨q, pointᵢ⟩, found by Newton's method. There L(q) is the entropy H(p). If the
-    origin is on the edge of the hull, p is a limit, which q approaches as far as rounding allows.
+    Returns (q, p), where p is the softmax of the scores ⟨q, pointᵢ⟩. The origin must be in the convex hull of
+    the points. Newton's method finds q as the minimum of L(q) = log Σ exp⟨q, pointᵢ⟩. There L(q) is the
+    entropy H(p). If the origin is on the edge of the hull, p is a limit, which q approaches as far as
+    rounding allows.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]

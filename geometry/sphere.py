@@ -163,8 +163,9 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): for points that may be too large for their dtype. The points are then units·x, while x
-    is the points divided by `units`. The arguments `radius` and `eps` are those for the points themselves.
+    units (*batch, 1): a factor for each point, for points that may be too large for their dtype. The points
+    to normalise are units·x, and `radius` and `eps` are those for these points, not for x. None: the points
+    are x.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:

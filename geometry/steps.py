@@ -333,7 +333,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Placed:
-    """Replace each point by one whose coordinates are parameters: those that `names[k]` lists for point k.
+    """Replace each point by a point with parameters as coordinates: `names[k]` are their names for point k.
 
     Raises
     ------

@@ -8,18 +8,18 @@ from jaxtyping import Float
 
 
 def box(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the box window from −1 to t; the box is 1 on [−1, 1] and 0 elsewhere."""
+    """The integral from −1 to t of the box window, which is 1 on [−1, 1] and 0 elsewhere."""
     return np.clip(t, -1, 1) + 1
 
 
 def triangle(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the triangle window from −1 to t; it is 1 − |u| on [−1, 1] and 0 elsewhere."""
+    """The integral from −1 to t of the triangle window, which is 1 − |u| for u in [−1, 1] and 0 elsewhere."""
     t = np.clip(t, -1, 1)
     return t - t * np.abs(t) / 2 + 1 / 2
 
 
 def sine(t: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
-    """The integral of the sine window from −1 to t; it is cos²(πu/2) on [−1, 1] and 0 elsewhere."""
+    """The integral from −1 to t of the sine window, which is cos²(πu/2) for u in [−1, 1] and 0 elsewhere."""
     t = np.clip(t, -1, 1)
     return (t + 1 + np.sin(np.pi * t) / np.pi) / 2
 
@@ -32,12 +32,12 @@ def windows(
 ) -> Float[np.ndarray, "heads n"]:
     """The share of each axis that each attention head sees, from 0 to 1; the shares of an axis sum to 1.
 
-    at: the numbers of n axes; the axes 1 … d form a ring. Each head has a block of d/heads axes, and its
-    window is centred on this block. For overlap 0 the window is as wide as the block. For overlap 1 it is
-    twice as wide and reaches to the centres of the neighbouring blocks. A head's share of an axis is the
-    integral of its window from ½ before the axis to ½ after it, divided by the sum over heads. So overlap 0
-    is the split of multi-head attention, whatever the shape. Raises ValueError for an unknown shape, an
-    overlap outside [0, 1], and heads that do not divide d.
+    at: the numbers of the n axes to compute; a ring consists of the axes 1 … d. Each head has a block of
+    d/heads neighbouring axes, and its window is centred on this block. For overlap 0 the window is as wide as
+    the block. For overlap 1 it is twice as wide and reaches to the centres of the neighbouring blocks. A
+    head's share of an axis is the integral of its window from ½ before the axis to ½ after it, divided by the
+    sum of these integrals over all heads. So overlap 0 is the split of multi-head attention, whatever the
+    shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], and heads that do not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"
