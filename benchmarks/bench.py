@@ -1,9 +1,9 @@
 """Compare Normscape with other ways to animate a Plotly figure; print the tables of docs/benchmarks.md.
 
 Run it with `make bench`. *Script* is the CPU time of JavaScript on the main thread for one update, including
-drawing calls; there is one update per frame. For methods whose code all runs within the frame, script is the
-browser's own count. For methods that also run code in timers and messages (†), script comes from a trace of
-all JavaScript, which adds about 0.5 ms per frame. Figures are medians of several rounds. Most of the time
+drawing calls; there is one update per frame. The browser's own counter measures script for methods whose code
+runs only inside the frame. Methods that also run code in timers and messages (†) are measured with a trace of
+all JavaScript; tracing adds about 0.5 ms per frame. Figures are medians of several rounds. Most of the time
 from moving a slider to the drawn picture is spent in software WebGL, for every method alike.
 """
 
@@ -117,7 +117,8 @@ def answers(url: str, process: subprocess.Popen) -> None:
 def script(page: Page, way: str, run: Callable[[], Any]) -> float:
     """CPU time of JavaScript per update, in ms: the median of ROUNDS rounds, after one round as a warm-up.
 
-    run: makes FRAMES updates, with the method `way`.
+    run: makes FRAMES updates. way: the name of the method that makes them; methods in TRACED are measured
+    with a trace, all others with the browser's counter.
     """
     measure = traced if way in TRACED else counted
     rounds = [measure(page, run) / FRAMES for _ in range(ROUNDS + 1)]
@@ -180,12 +181,14 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """For each of the methods `ways`: ms of script a frame, and ms from an input to the drawn frame.
+    """Measure each of the methods `ways` on a scene: ms of script per frame, and ms from input to picture.
 
-    The second number is measured on /layernorm only, and is 0 for other scenes. The input is the page's first
-    slider for Normscape's own method, and the position between the stages for the others. slider: the
-    parameter that is moved while script is measured. With "", the position between the stages is moved, and
-    the clock too if the scene has one; a scene with a single stage and no clock moves its first slider.
+    Script is measured while the parameter `slider` moves. If `slider` is "", the position between the stages
+    moves, and so does the clock if the scene has one; in a scene with a single stage and no clock, the first
+    slider moves.
+
+    The time from an input to the drawn frame is measured on /layernorm only; for other scenes it is 0. The
+    input moves the first slider for Normscape's own method, and the position between the stages for others.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())
@@ -199,9 +202,10 @@ def frames(
 
 
 def clientside(browser: Browser, n: int) -> tuple[float, float]:
-    """Measure a Dash application with a clientside callback and n points; returns two numbers as in `frames`.
+    """Measure a Dash application with a clientside callback and n points.
 
-    They are ms of script a frame, and ms from an input to the drawn frame.
+    Returns the two numbers that `frames` returns for a method: ms of script per frame, and ms from an input
+    to the drawn frame.
     """
     with serving("-m", "benchmarks.clientside", "PORT", str(n)) as base:
         page = opened(

@@ -51,11 +51,11 @@ class Hall:
 
     port       the server's port
     patience   seconds after which a viewer gives up a request
-    took       for each response, except to slider ticks: seconds from the request to the end of the response
-    played     the same for each response to a slider tick
+    took       seconds from each request to the end of its response, for all requests but slider ticks
+    played     the same seconds for the requests that slider ticks send
     visits     seconds of each whole visit to the home page
     wrong      error messages
-    wanted     number of slider ticks that should have been answered
+    wanted     number of slider ticks that a server without delay would have answered
     """
 
     port: int
@@ -135,8 +135,8 @@ async def page(viewer: Viewer, path: str, files: list[str]) -> None:
 async def gallery(viewer: Viewer, files: list[str], living: list[str]) -> None:
     """Open the home page with the pictures of all scenes; then load what its live figure needs.
 
-    The measured time of the visit ends before the live figure is loaded. files: the paths of the files of the
-    home page. living: those of the page of the figure's scene.
+    The measured time of the visit ends before the live figure is loaded. files: the paths of the home page's
+    files. living: the paths of the files of /layernorm, the scene that the live figure shows.
     """
     hall, start = viewer.hall, time.perf_counter()
     await page(viewer, "/", files)
@@ -176,10 +176,10 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 
 
 def asked(out: str, prop: str, given: dict) -> str:
-    """The body of the request that makes Dash call a callback.
+    """The body of the request that makes Dash call a callback, as JSON.
 
-    out, prop: the element, and its property, that the callback returns. given: the callback's input, as
-    {"id", "property", "value"}.
+    out: the id of the element that the callback changes. prop: the property of this element that it returns.
+    given: the callback's input, as {"id", "property", "value"}.
     """
     return json.dumps(
         {
@@ -259,8 +259,9 @@ def visited(
     proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive
 
-    Returns the measurements (`Hall`), the duration and CPU time of all rounds in seconds, and the memory of
-    each process before the first round and after each round.
+    Returns a dict: "hall" has the measurements (`Hall`), "seconds" and "processor" the duration and the CPU
+    time of all rounds together in seconds, and "memory" the result of the function `memory` before the first
+    round and after each round.
     """
     with serving(command, proxied=proxied) as (port, server):
         files = [files_of(port, path) for path in paths]
@@ -282,7 +283,11 @@ def visited(
 async def crowd(
     act: Callable[..., Awaitable[None]], hall: Hall, files: list[list[str]], *, viewers: int, arriving: float
 ) -> None:
-    """Let the viewers arrive, evenly spaced within `arriving` seconds, and act; ends when all have left."""
+    """Let `viewers` simulated viewers visit a server, and wait until all have left.
+
+    They arrive evenly spaced within `arriving` seconds. Each awaits `act(viewer, *files)`; its measurements
+    are added to `hall`. files: a list of paths for each page that `act` opens.
+    """
 
     async def come(number: int) -> None:
         viewer = Viewer(hall, number)

@@ -44,9 +44,11 @@ Cost = tuple[float, ...]  # milliseconds, in the order of UNITS
 
 
 def cost(browser: Browser, act: Callable[[], object], count: int, script: Callable[[], float]) -> Cost:
-    """The CPU and wall times of `act` in ms, in the order of UNITS, each divided by `count`.
+    """Run `act`, and return its three times (scripts, browser, wall) in ms, each divided by `count`.
 
-    script: returns the seconds of CPU time that the page's scripts have used so far.
+    The first two are CPU times: of the page's scripts, and of all processes of the browser. count: the number
+    of frames or seconds that `act` takes. script: returns the seconds of CPU time that the page's scripts
+    have used so far.
     """
     session = browser.new_browser_cdp_session()
 
@@ -64,7 +66,7 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
     """Open a page in a new browser and run a warm-up; returns a function that measures a round (`cost`).
 
-    what: a key of ACTS, which names what is measured. stack: when it is closed, it closes the browser.
+    what: which action a round measures, a key of ACTS. stack: the browser is closed when `stack` is closed.
     """
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]

@@ -30,7 +30,7 @@ def by_hull(keys: np.ndarray) -> np.ndarray:
 
 
 def timed(way: Callable[[np.ndarray], np.ndarray], n: int, d: int) -> tuple[float, list[np.ndarray]]:
-    """The median CPU time of `way` in ms, over ROUNDS sets of n keys in d dimensions, and its results.
+    """Run `way` on ROUNDS sets of n keys in d dimensions; return its median CPU time in ms, and its results.
 
     way: a function that returns, for each of the keys (n, d), whether some query selects it.
     """
