@@ -1,9 +1,9 @@
 """Fold LayerNorm into neighbouring Linears, as is common practice, until a bare RMSNorm is left.
 
 The steps are, in this order: `untied`, `shifts_absorbed`, `gains_absorbed`, `centred`. Each changes weights,
-but not the model's output (up to rounding); in the end, `rms` can replace each LayerNorm. It is possible
-because LN(x) = RMS(Πx) with Π = I − 11ᵀ/d, and because a Linear can absorb both an affine map of its input
-and Π applied to its output. Weights are those of `learning.language`.
+but not the model's output (up to rounding). After the last step, `rms` can replace each LayerNorm, because
+LN(x) = RMS(Πx) with the centring Π = I − 11ᵀ/d. A Linear can absorb both an affine map of its input and Π
+applied to its output. Weights are those of `learning.language`.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,9 +22,10 @@ WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """The weights with a separate output matrix, so that it is no longer the embedding `wte` itself.
+    """Untie the output matrix: add a Linear called "head" to the weights, in place of the embedding `wte`.
 
-    The output matrix becomes a Linear called "head". Its weight is the transposed embedding; its bias is 0.
+    Before, the model uses `wte` also as its output matrix. The weight of "head" is `wte` transposed; its bias
+    is 0. Returns a new dict.
     """
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}

@@ -149,11 +149,12 @@ class AttentionClassifier:
         return self.keys(of["embedding"]) @ of["query"].mT @ of["key"] / sqrt(self.width)
 
     def logits(self, parts: Sequence[Array], counts: Array) -> Array:
-        """The logits (…, C·N, C): a row for a token of each of C classes in each of N sequences.
+        """The logits (…, C·N, C): for every class of token and every sequence, a row of C logits.
 
-        The rows of the first class come first. If a class does not occur in a sequence, it has a row too;
-        `answers` gives this row the weight 0. parts: the parameter arrays as the method `parts` returns them.
-        counts (N, C): how often each class occurs in each sequence.
+        There are C classes and N sequences. Row c·N + n has the logits that a token of class c gets in
+        sequence n. Classes that do not occur in a sequence have a row too, with the weight 0 in `answers`.
+        parts: the parameter arrays as the method `parts` returns them. counts (N, C): how often each class
+        occurs in each sequence.
         """
         xp, of = namespace(counts), dict(zip(self.shapes, parts, strict=True))
         e, (count, classes), d = of["embedding"], counts.shape, self.width

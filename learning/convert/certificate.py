@@ -1,10 +1,10 @@
-"""Certify that two checkpoints are numerically the same model, by their outputs on the same text.
+"""Certify that two checkpoints are numerically the same model, by their outputs on the same inputs.
 
-In each of three precisions, the largest difference between the outputs of the two models is compared with the
-largest difference that rounding alone causes. The conversion passes if the former is at most
-`MAX_ROUNDING_RATIO` times the latter. To measure the latter, the original model runs three more times: in
-another precision; with another text in its batch; and with each weight changed at random by up to half a
-machine epsilon of its size.
+The outputs of the two models are compared in each of three precisions. The conversion passes if the largest
+difference is at most `MAX_ROUNDING_RATIO` times the rounding difference: the largest difference that rounding
+alone causes in the outputs of the original model. To measure it, the original also runs in another precision;
+with another text in its batch; and with each weight changed at random by up to half a machine epsilon of its
+size.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class Precision:
 
     difference                the difference between the two models
     loss_before, loss_after   the losses of the two models in nats; None for models that predict no tokens
-    rounding                  for each cause of rounding, the difference between the original and the same
-                              model with other rounding
+    rounding                  how much rounding alone changes the outputs of the original model: a difference
+                              for each cause of rounding, such as "other_batch", another text in its batch
     bound                     the largest `difference.largest` with which the comparison passes
     passed                    whether it passes
     """
@@ -114,7 +114,8 @@ class Certificate:
     output                which outputs were compared, in words
     read                  a description of the inputs
     precisions            the comparison in each of PRECISIONS
-    fold                  the difference before the converted weights were rounded; None if unknown
+    fold                  the difference of the outputs in float64, with converted weights that are not yet
+                          rounded to their stored dtype; None if unknown
     means                 for each norm whose centring was folded, the largest max |μ| / max |x| of its inputs
     norms                 for each norm, what was folded and why; empty unless `convert` made the certificate
     cost                  for the norms that still centre, how dropping their centring changes the outputs (as
@@ -154,7 +155,8 @@ def certify(
     """Compare the outputs of two checkpoints on the samples in `read`, and return the result.
 
     about     a description of the samples, for the certificate
-    exact     loads the converted weights before they were rounded to their stored dtype; None if unknown
+    exact     a function that returns a converted weight by name, not yet rounded to its stored dtype; None if
+              these exact weights are unknown
     centred   names of the normalisation layers of the converted model whose inputs must have mean 0
 
     Raises NotConverted if one of the models cannot be run, if the shapes of their outputs differ, or if the
@@ -203,9 +205,9 @@ class _Comparison:
     def add(self, sample: Sample, bar: Any, *, rounding: bool) -> None:
         """Run both models on a sample in each precision, and add up the differences of their outputs.
 
-        bar: a progress bar; each forward pass advances it by one. rounding: whether to measure all kinds of
-        rounding. For this, the original also runs with another text in its batch, and in float64 with changed
-        weights. If False, only the effect of the precision is measured.
+        bar: a progress bar; each forward pass advances it by one. rounding: if True, the original model also
+        runs with another text in its batch, and in float64 with slightly changed weights, to measure how much
+        rounding changes its outputs. If False, only the effect of the precision is measured.
         """
         truth = None
         for name, dtype in PRECISIONS.items():
@@ -317,9 +319,9 @@ def _jittered(source: Checkpoint) -> Load:
 
 @contextmanager
 def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
-    """If the block fails, and the models differ in kind or size, raise a ValueError that says so.
+    """If the block fails, and the models differ in architecture or size, raise a ValueError that says so.
 
-    If they do not differ, the exception is raised unchanged, as is any NotConverted.
+    If the models do not differ, the block's exception is raised unchanged. So is NotConverted in any case.
     """
     try:
         yield

@@ -68,9 +68,8 @@ class Checkpoint:
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tied tensor that is not stored: the stored tensor to which it is tied
-    repeated               names of tensors without values of their own: those that are not stored (tied ones,
-                           and missing buffers), and those that are stored as a copy of the tensor to which
-                           they are tied
+    repeated               names of tensors without values of their own: tied tensors and buffers that are not
+                           stored, and tensors stored as a copy of the one to which they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.
@@ -200,7 +199,7 @@ class Checkpoint:
 
     @property
     def stored(self) -> set[str]:
-        """The names, as the model has them, of all stored tensors that the model uses."""
+        """The names of all stored tensors that the model uses: the model's own names, not those in the files."""
         return {name for names in self.shards.values() for name in names}
 
     def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:
@@ -248,8 +247,9 @@ def write(
 ) -> None:
     """Write a copy of the checkpoint `source` to `folder`, with other values of its tensors.
 
-    tensor    returns the new value of a tensor by name, which is stored in the dtype of the old one
-    added     the names of new tensors; each is mapped to an existing tensor, whose file and dtype it gets
+    tensor    a function that returns the new values of a tensor by name. They are stored in the tensor's
+              dtype in `source`
+    added     maps the name of each new tensor to the name of an existing one, whose file and dtype it gets
     dropped   the names of tensors that are left out
     config    the entries of the configuration that change
     """

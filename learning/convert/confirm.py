@@ -45,10 +45,10 @@ class Float64(TorchDispatchMode):
 
 
 def _grouped_mm(a: Tensor, b: Tensor, ends: Tensor) -> Tensor:
-    """The function `torch._grouped_mm` for float64, for which PyTorch does not implement it.
+    """Grouped matrix product in float64, because `torch._grouped_mm` of PyTorch does not accept float64.
 
-    The rows of `a` (n, k) are cut at `ends` into pieces. Each piece is multiplied by its own matrix of `b`
-    (pieces, k, m).
+    The rows of `a` (n, k) are divided into pieces. Piece i ends before the row ends[i], and is multiplied by
+    the matrix b[i] of `b` (pieces, k, m). Returns (n, m).
     """
     cuts = [0, *ends.tolist()]
     return torch.cat([a[start:end] @ each for start, end, each in zip(cuts, cuts[1:], b, strict=False)])
@@ -76,8 +76,9 @@ def floating_point_tensors(found: Any) -> list[Tensor]:
 def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
     """The relative difference between the outputs of two models.
 
-    one, other: the output tensors of the two models. A pair of tensors a, b has the relative difference
-    max |a − b| / max |a|. The result is the largest of all pairs: 0 without tensors, NaN if one is NaN.
+    one, other: the output tensors of the two models. Two corresponding tensors a and b have the relative
+    difference max |a − b| / max |a|. The result is the largest of these numbers, NaN if one of them is NaN,
+    and 0 if there are none.
     """
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))
@@ -105,9 +106,11 @@ def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: 
 def confirmed(model: Any, draft: Draft, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
     """The plan with only those folds that leave the outputs of a float64 copy unchanged up to rounding.
 
-    If a norm's centring is folded, the mean of its inputs must also be 0 up to rounding. First all folds are
-    tried together; if that fails, each is tried alone (folds with the same edits together), and those that
-    pass are tried together. A fold that fails gets the answer "unknown"; so do all folds if the last try
+    If a norm's centring is folded, the mean of its inputs must also be 0 up to rounding. The first try is
+    with all folds. If it fails, each fold is tried alone; folds that share their edits count as one. The last
+    try is with all folds that passed alone.
+
+    A fold that fails alone gets the answer "unknown" in the plan. All folds get this answer if the last try
     fails, if there is too little memory, or if the model does not run in float64.
     """
     needed, free = FLOAT64_COPIES * 8 * sum(each.numel() for each in model.parameters()), free_bytes()

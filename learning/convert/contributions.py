@@ -47,11 +47,11 @@ class Summands(Tracer):
         super()._norm(norm, x, parameters, output)
 
     def summands(self, value: Value) -> list[Value]:
-        """The summands of a value, which are found by following additions back from it.
+        """The summands of a value, found by following additions backwards.
 
-        If an addition of two tensors (with `alpha` 1) computed the value, or one of which it is a view or a
-        copy, its summands are the summands of both operands. Otherwise, as after the addition of a number,
-        the value is its own only summand.
+        Views and copies are followed too. If the value is the sum of two tensors (with `alpha` 1), the result
+        is the summands of the one and the summands of the other. If it is anything else, such as a tensor
+        plus a number, the result is the value alone.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
@@ -98,11 +98,13 @@ def contributions(
 ) -> dict[Place, tuple[Sources, Sources]]:
     """For each normalisation layer, how much each kind of module contributes to its input.
 
-    The result has two `Sources` for a layer: the contributions to the mean of its input vectors, and those to
-    one coordinate of the longest input vector. `dimensions` maps the layer, given by its path and the number
-    of its call in the forward pass, to the index of this coordinate. Padding marked by an `attention_mask` is
-    left out. A layer is missing from the result if it is missing from `dimensions`, if its input is not a
-    residual stream, or if it does not normalise along the last axis.
+    Returns two `Sources` for a layer: the contributions to the mean of its input vectors, and the
+    contributions to one coordinate of its longest input vector. `dimensions` says which coordinate. The keys
+    of `dimensions` and of the result are pairs: the path of the layer, and which of its calls in the forward
+    pass is meant, counted from 1.
+
+    Padding marked by an `attention_mask` is left out. The result lacks layers that are not in `dimensions`,
+    whose input is not a residual stream, or that do not normalise along the last axis.
     """
     tracer = Summands(model)
     with tracer.hooked(), evaluating(model), tracer:
@@ -194,9 +196,10 @@ def _are_probabilities(value: Value) -> bool:
 
 
 def _real(mask: Any, x: Tensor) -> Tensor | None:
-    """For each vector of x, whether it is not padding; None if this is unknown.
+    """For each vector of x, True if it belongs to a real token, and False if it is padding.
 
-    It is known if `mask` is a tensor with two axes and as many entries as x has vectors.
+    This is what `mask`, an `attention_mask`, says. Returns None unless `mask` is a tensor with two axes and
+    as many entries as x has vectors.
     """
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows

@@ -60,8 +60,8 @@ def convert(
     partly : bool
         Write the model even if half of its normalisation layers or more cannot be folded.
     norms : sequence of str
-        Patterns of names of normalisation layers, such as "*.h.1.*". If the centring of one of these layers,
-        or by default of any layer, cannot be folded, it is measured how the outputs change without it.
+        Patterns of names of normalisation layers, such as "*.h.1.*"; by default all layers. Where the
+        centring of such a layer cannot be folded, the certificate says how the outputs change without it.
 
     Returns
     -------
@@ -213,9 +213,10 @@ def write_folded(
 
 
 def _can_untie(config: Any) -> bool:
-    """Whether a configuration can say that weights are not tied; that of T5 cannot.
+    """Whether a model's configuration can turn weight tying off (`tie_word_embeddings`); T5's cannot.
 
-    If it cannot, `from_pretrained` still does not tie a tensor that is stored with its own values.
+    Where it cannot, untying works all the same: `from_pretrained` does not tie a tensor that the file stores
+    with values of its own.
     """
     entries = config.to_dict() | {"tie_word_embeddings": False}
     return not type(config).from_dict(entries).tie_word_embeddings
@@ -267,9 +268,9 @@ def _rms_norms(model: Any, plan: Plan) -> tuple[dict[str, dict[str, Any]], set[s
 
 
 def _last_axis(norm: Known) -> bool:
-    """Whether a LayerNorm normalises each vector of its input's last axis separately.
+    """Whether a LayerNorm normalises over the last axis of its input only.
 
-    If it does, and if γ has two axes, the first axis of γ counts attention heads.
+    γ may then have a second axis, which counts attention heads.
     """
     return norm.norm.groups == prod(norm.axes[:-1])
 

@@ -17,10 +17,11 @@ EMBEDDINGS = ("image_embeds", "text_embeds")
 
 
 def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs) -> Any:
-    """The output of a model for `inputs`, converted to float64: logits, last hidden state or embeddings.
+    """The output of a model for `inputs` as one float64 tensor: logits, last hidden state or embeddings.
 
-    The first of these that the model returns is taken. Embeddings are those of images, texts, or both side by
-    side. If the model returns none of these, its first output is taken.
+    If the model returns several of these, the first in this order is taken. If it returns embeddings of
+    images and of texts, they are concatenated along the last axis. If it returns none of these, its first
+    output is taken.
 
     model      a model without weights, made by `Checkpoint.outline` for this dtype
     weights    returns the tensor of each entry of the model's state dict, by name

@@ -1,9 +1,9 @@
 """ATen operators that commute with centring along an axis, and the operands that must be centred instead.
 
-Centring is the map P = I − 11ᵀ/d. To apply P along an axis of an operator's output, P must be applied to some
-of the operands, to each along a certain axis; `links` lists these operands and axes, or returns None if that
-is impossible. The other operands stay as they are. `contraction` and `leaf_of` also find the weights into
-which γ and β are folded.
+Centring is the map P = I − 11ᵀ/d. An operator's output can be centred along an axis by centring some of its
+operands instead. `links` lists these operands, each with the axis along which it must be centred; it returns
+None if no such operands exist. `contraction` and `leaf_of` also find the weights into which γ and β are
+folded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from learning.convert.trace import NORM, Call, Value
 class Link:
     """An operand of an operator, and the axis along which P (centring) must be applied to it.
 
-    If `scale` is not None, it is another operand by which this one is multiplied coordinate by coordinate;
-    then P must be applied to the product of both.
+    scale: another operand, if the operator multiplies the two coordinate by coordinate; otherwise None. If
+    there is a `scale`, P must be applied to the product of both.
     """
 
     value: Value
@@ -131,10 +131,10 @@ def links(call: Call, output: Value, axis: int) -> list[Link] | None:
 
 
 def mapped(call: Call, value: Value, axis: int) -> Iterator[tuple[Value, int, Link]]:
-    """Find the outputs of `call` for which `links` names the operand `value` with this `axis`.
+    """Find the outputs of `call` that can be centred only if its operand `value` is centred along `axis`.
 
-    To centre such an output, `value` must be centred along `axis`; so this is the inverse of `links`. Yields,
-    for each of the outputs, the output, the axis along which it would be centred, and the `Link` to `value`.
+    This is the inverse of `links`. Yields triples: an output, the axis along which it is centred, and the
+    `Link` that names `value` and `axis`.
     """
     for output in call.outputs:
         for each in range(len(output.shape)):
@@ -194,7 +194,10 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
 
 
 def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
-    """The axis of `source` that becomes `axis` of the output, complete and in order; None if none does."""
+    """The axis of the operand `source` that becomes `axis` of the output of `call`.
+
+    Returns None if there is no such axis, or if the operator keeps only a part of it or changes its order.
+    """
     op, args, before, after = call.op, call.args, source.shape, output.shape
     n = len(before)
     if op in COPY_OPS:
@@ -251,10 +254,11 @@ def _same_axis(before: Sequence[int], after: Sequence[int], axis: int) -> int | 
 
 
 def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
-    """The axis of x that becomes `axis` of x[indices]; None if `axis` comes from an index.
+    """The axis of a tensor x that becomes `axis` of x[indices].
 
-    Also None if a boolean mask of several axes is combined with another index. n, m: the numbers of axes of x
-    and of x[indices].
+    indices: for each axis of x an index tensor, or None for an axis that is kept whole. n, m: the numbers of
+    axes of x and of x[indices]. Returns None for an axis that an index tensor makes, and if a boolean mask of
+    several axes is combined with another index.
     """
     used = [k for k, each in enumerate(indices) if each is not None]
     width = max(len(indices[k].shape) for k in used)

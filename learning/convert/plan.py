@@ -73,8 +73,8 @@ class Edit:
 class Plan:
     """A folding plan: which normalisation layers of a model can be folded, why, and the edits that fold them.
 
-    first: maps each name of a tensor to the first of its names. A tensor that is tied, which means that
-    several modules share it, has several names.
+    A tensor that several modules share is tied: it has several names. first: maps every name of a tensor to
+    the first name of this tensor.
     """
 
     norms: tuple[NormPlan, ...]
@@ -109,9 +109,9 @@ class Plan:
     def apply(self, model: Any) -> None:
         """Rewrite the parameters of a model in place.
 
-        A parameter is rewritten only after all other edits that read it, so that these read its original
-        numbers. Raises ValueError if the edits for two names of one tensor differ, although it is not untied,
-        or if parameters read one another in a circle.
+        Edits read the original numbers: a parameter is rewritten only after all others that are computed from
+        it. Raises ValueError if parameters are computed from one another in a circle. Also raises it if two
+        names of one tensor have different edits, unless the plan gives one of them its own tensor (`untied`).
         """
         own = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
         untied, edits = set(self.untied), defaultdict(list)

@@ -115,10 +115,10 @@ def _answered(norm: NormPlan, part: Part, answer: Answer) -> NormPlan:
 
 
 def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
-    """The name of a parameter that the forward pass did not use, although a counterpart is edited; or None.
+    """Find an unused counterpart of an edited parameter; returns its name, or None if there is none.
 
-    Counterparts are parameters with the same name in another layer or expert. If one was not used, the trace
-    does not show how the model uses it, so it cannot be decided whether `edits` are complete.
+    Counterparts are parameters that have the same name in different layers or experts. If the forward pass
+    did not use one of them, the trace does not show how the model reads it, so `edits` may be incomplete.
     """
     kinds = {LAYER_NUMBER.sub(".#.", edit.parameter) for edit in edits}
     used = {value.name for call in graph.calls for value in call.inputs}
@@ -133,8 +133,9 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 class Stream:
     """Tensors of a graph that can only be centred together, such as those of a residual stream.
 
-    fold: the edits that centre them, or the obstacles. scales: maps each of these tensors, together with the
-    axes over which it is centred, to the gains by which it is multiplied before it is added to the stream.
+    fold: the edits that centre these tensors, or the obstacles. scales: has a key (tensor, span) for each of
+    the tensors, where the tensor is centred over the span. The value is the gains by which the tensor is
+    multiplied before it is added to the stream.
     """
 
     fold: Fold = field(default_factory=Fold)
@@ -153,17 +154,17 @@ def _stream(graph: Graph, streams: dict[tuple[Value, Span], Stream], norm: Call)
 
 
 def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> Stream:
-    """The edits that centre `value` over `span` and all that must be centred with it, or the obstacles.
+    """Find the edits that centre the tensor `value` over `span`, or the obstacles to centring it.
 
-    The tensors that must be centred together are usually those of a residual stream. They are found by a
-    breadth-first search. From a tensor it goes to the operands of the operator that computed it, and to the
-    outputs of all operators that read it, if these operators commute with centring. It does not go on from
-    the output of a LayerNorm that has mean 0 already, nor to a LayerNorm or GroupNorm that centres its input
-    anyway. The edits centre the parameters that the search reaches.
+    Other tensors must be centred too; together they are usually a residual stream. A breadth-first search
+    finds them. From each tensor the search goes to the operands of the operator that computed the tensor, and
+    to the outputs of all operators that read it. It passes only operators that commute with centring. It
+    stops at the output of a LayerNorm that has mean 0 already, and before a LayerNorm or GroupNorm that
+    centres its input anyway. The edits centre all parameters that the search reaches.
 
     Obstacles are operators that do not commute with centring, leaves that are no parameters, tensors that the
-    model returns, and gains that scale only some uses of a tensor, or also other tensors. narrow: as in
-    `spans.sources`; in this case the search ends at the first obstacle.
+    model returns, gains that scale only some uses of a tensor, and gains that also scale other tensors.
+    narrow: as in `spans.sources`; if True, the search ends at the first obstacle.
     """
     stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
     fold, scaling = stream.fold, set[Call]()
@@ -249,10 +250,10 @@ def _module(call: Call) -> str:
 
 
 def _judged(call: Call) -> str:
-    """The verdict on a fold for which an operator, `call`, is an obstacle.
+    """The verdict on a fold if the operator `call` is an obstacle to it: "no" or "unknown".
 
-    It is "no" if the operator is known not to commute with centring, otherwise "unknown". For a view it is
-    "unknown", because a view may mix axes.
+    The verdict is "no" if the operator is known not to commute with centring. It is "unknown" for operators
+    that are not known, and for views, because a view may mix axes.
     """
     return "no" if call.op in UNDERSTOOD_OPS - VIEW_OPS else "unknown"
 
@@ -277,10 +278,10 @@ def _reader(call: Call) -> tuple[str, str]:
 
 
 def _reshaped(call: Call) -> Call:
-    """The first call that does more than reshape its input, starting from `call` and following readers.
+    """Skip reshaping calls: return `call`, or the first later call that does more than reshape its input.
 
-    Of several readers of a tensor, only the first is followed. If nothing reads the reshaped tensor, the last
-    reshaping call is returned.
+    The search goes from each reshaping call to the first call that reads its output. If no call reads it, the
+    reshaping call itself is returned.
     """
     while call.op in RESHAPING_OPS and call.outputs[0].users:
         call = call.outputs[0].users[0]
@@ -298,8 +299,8 @@ def _other_reader(call: Call) -> str:
 def _uses(leaf: Value) -> set[Call]:
     """The calls that use the parameter `leaf`, directly or through calls that only rearrange its numbers.
 
-    Those are the RESHAPING_OPS, such as a view, a slice or a copy. They are not in the result, except for
-    `embedding`.
+    Calls that only rearrange numbers are the RESHAPING_OPS, such as a view, a slice or a copy. They are left
+    out of the result; only `embedding` is in it.
     """
     found, todo = set(), [leaf]
     while todo:
@@ -413,12 +414,12 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 
 
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
-    """The given edits, and those that they need under other names of the same tensors.
+    """Complete `edits` for tied tensors, which have several names because several modules share them.
 
-    `edits` has the names that the forward pass used. A tied tensor, which several modules share, has several
-    names. If the edits for two of its names differ, the names are untied: each gets a tensor of its own. A
-    name that the forward pass did not use keeps the original tensor; but if the pass used its module under
-    another name, it gets the edits of that name.
+    `edits` has only the names that the forward pass used. If two names of one tensor have different edits,
+    they are untied: each gets a tensor of its own. A name that the pass did not use has no edits, so it keeps
+    the original tensor. There is one exception: if the name belongs to a module that the pass used under
+    another name of the tensor, it gets the edits of that name.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []
