@@ -170,9 +170,11 @@ def parse(text: str) -> DataSet:
 
     Columns are separated by commas, by semicolons or tabs (then a comma is a decimal comma), or by spaces. A
     first line without numbers is skipped as a header, and so are empty lines. There must be exactly two
-    different labels; the first in sorted order becomes 0. Raises ValueError for another text, for fewer than
-    MIN_POINTS or more than MAX_POINTS points, and for numbers beyond ±MAX_COORDINATE. Its message says what
-    to change, and in which line if it is one line.
+    different labels; the first in sorted order becomes 0.
+
+    Raises ValueError for a text that is not of this form, for fewer than MIN_POINTS or more than MAX_POINTS
+    points, and for numbers beyond ±MAX_COORDINATE. The message says what to change, and in which line if a
+    single line is wrong.
     """
     lines = [
         (k, _cells(line)) for k, line in enumerate(text.lstrip("\ufeff").splitlines(), 1) if line.strip()

@@ -33,16 +33,15 @@ def streams_as_window_slides(
 ) -> Float[Array, "depths steps letters d"]:
     """The residual stream of some tokens, at each step of a window that slides over a text.
 
-    The tokens are the last `letters` ones of the window at step 0. After window − letters further steps they
-    are the first ones of the window. `depths` is the
-    number of depths at which the stream is returned: before the first layer, after it, and so on. `kind` says
-    what changes from step 0 to step t:
+    At step 0 these tokens are the last `letters` tokens of the window. At the last step, number
+    window − letters, they are its first tokens. `depths` is the number of depths at which the stream is
+    returned: before the first layer, after it, and so on. `kind` says what changes from step 0 to step t:
 
     places   the window moves by t tokens, so that each token gets an earlier position
     past     the first t tokens are removed; the others keep their positions, and none is added
     kept     nothing changes, because each token is read only once, as with a key–value cache
 
-    Raises ValueError if `letters` is not 1 … `window`, and for too few tokens.
+    Raises ValueError if `letters` is not 1 … `window`, or if the text has too few tokens for all steps.
     """
     steps = window - letters + 1
     wanted = window + (steps - 1) * (kind == "places")
@@ -99,10 +98,11 @@ def loss_along_text(
 ) -> Float[Array, "2 windows"]:
     """The loss, and the root mean square length of the last layer's inputs, as a window slides along a text.
 
-    The window has `window` tokens. The result has `windows` columns, with the loss above the length. Column k
-    is an average over the windows that start at positions k·`window` … (k + 1)·`window` − 1. Only one in
-    `every` of these is read, where `every` is a divisor of `window`. Raises ValueError if the windows that
-    are read cannot be divided evenly among the columns, or if the last one needs more tokens than there are.
+    The window has `window` tokens, and moves by `every` tokens at a time. The first row of the result has the
+    loss, the second row the length. Column k is an average over all windows that start at one of the
+    positions k·`window` … (k + 1)·`window` − 1. `every` must divide `window`, so that each column averages
+    equally many windows. Raises ValueError if the windows cannot be divided evenly among the columns, or if
+    the last one would reach beyond the end of `tokens`.
     """
     starts = np.arange(0, windows * window, every)
     if len(tokens) < (wanted := starts[-1] + window):
@@ -120,11 +120,11 @@ def loss_along_text(
 def loss_along_own_text(
     shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
 ) -> Float[Array, "2 windows"]:
-    """The loss and RMS length, as `loss_along_text` returns them, for a text that the model itself generates.
+    """The loss, and the RMS length of the last layer's inputs, along a text that the model itself generates.
 
-    `tokens` is the first window. Each next token is sampled from the model's prediction, and its loss is
-    measured under that same prediction. Each of the `windows` columns is an average over as many new tokens
-    as a window has.
+    `tokens` is the first window. Each next token is sampled from the model's prediction for the last window;
+    its loss is measured under that same prediction. The rows of the result are as in `loss_along_text`. Each
+    of the `windows` columns is an average over as many new tokens as a window has.
     """
     rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
     measures = []

@@ -27,14 +27,16 @@ class Event:
 def plateaus(steps: Array, loss: Array) -> list[Event]:
     """The plateaus of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
-    For each step, consider the longest stretch from this step on in which log10 loss stays within a band of
-    width PLATEAU_BAND, and more than PLATEAU_BAND above its final value. It is a plateau if
+    A plateau is a stretch of steps in which log10 loss
 
-    - it lasts at least LEAST_PLATEAU of the training, and
-    - log10 loss falls in it, on average, at most PLATEAU_SLOPE times as fast as a line that falls from the
-      largest value to the smallest in the whole training.
+    - stays within a band of width PLATEAU_BAND;
+    - stays more than PLATEAU_BAND above its value at the end of the training;
+    - falls slowly: on average at most PLATEAU_SLOPE times as fast as a line that falls from the largest value
+      to the smallest during the whole training.
 
-    If plateaus overlap, the longest is kept. Values from the first one that is not finite are ignored.
+    A plateau lasts at least the share LEAST_PLATEAU of the training. From each step, only the longest stretch
+    that begins there and has the first two properties is considered. If plateaus overlap, the longest is
+    kept. The first loss that is not finite, and all later ones, are ignored.
     """
     steps, level = _curve(steps, loss)
     if len(steps) < 2:
@@ -52,10 +54,10 @@ def plateaus(steps: Array, loss: Array) -> list[Event]:
 def drops(steps: Array, loss: Array) -> list[Event]:
     """The sudden drops of a loss curve, ordered by time; `steps` and `loss` are (T,).
 
-    A drop is a stretch of at most LONGEST_DROP of the training in which the smallest loss so far falls by
-    more than a factor of DROP_FACTOR. Drops that overlap or touch are merged into one, which may be longer.
-    The end of a spike is no drop, because it does not lower the smallest loss so far. Values from the first
-    one that is not finite are ignored.
+    In a drop, the smallest loss so far falls by more than a factor of DROP_FACTOR, within at most the share
+    LONGEST_DROP of the training. Drops that overlap or touch are merged into one, which may be longer. The
+    end of a spike is no drop, because it does not lower the smallest loss so far. The first loss that is not
+    finite, and all later ones, are ignored.
     """
     steps, level = _curve(steps, loss)
     best = np.minimum.accumulate(level)

@@ -1,4 +1,4 @@
-"""The error that readers of untrusted files and links raise, checks before a file is read, and messages."""
+"""FileError, which is raised for invalid files and links, and functions that check or parse such files."""
 
 import json
 from pathlib import Path

@@ -68,9 +68,9 @@ class Film:
         return len(self.weights)
 
     def entries(self, seed: int) -> list[Entries]:
-        """The parameter arrays of the network number `seed` of the film, from 0, as `Entries`.
+        """The parameter arrays of one network of the film, as `Entries`. seed: its index, from 0.
 
-        They depend on one parameter, "step", the training step.
+        The entries depend on one parameter, "step", the training step.
         """
         return [
             Entries(np.zeros(part.shape[1:]), tracks={"step": Track(self.steps, part)})
@@ -78,7 +78,7 @@ class Film:
         ]
 
     def pipeline(self, seed: int) -> Pipeline:
-        """The network number `seed` of a film of feed-forward networks, as a pipeline of its `entries`."""
+        """One network of a film of feed-forward networks, as a pipeline of its `entries`. seed: its index."""
         entries = self.entries(seed)
         return self.network.pipeline(list(zip(entries[::2], entries[1::2], strict=True)))
 

@@ -17,10 +17,12 @@ def gradients(network: Network, weights: Array, data: DataSet) -> Array:
     """The gradient ∇L (T, P) of the mean cross entropy L (see `film.score`) at each of T rows of weights.
 
     weights (T, P): each row has all parameters of the network. The gradient is computed by backpropagation
-    through the steps of the network, each of which maps an x to a y. Let g = ∂L/∂y. For a Linear
-    y = A·x + b, ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g, and ∂L/∂x = Aᵀg; the sums are over the points. A normalisation
-    is y = R·x/r with r² = ‖x‖² + c. Here R is the radius of the step, and c is ε, or d·ε in PyTorch's
-    convention for d coordinates. Then ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²). The activations are the keys of SLOPES.
+    through the steps of the network. Let g = ∂L/∂y for a step that maps x to y.
+
+    - Linear, y = A·x + b: ∂L/∂A = Σ g·xᵀ, ∂L/∂b = Σ g, ∂L/∂x = Aᵀg. The sums are over the points.
+    - Normalisation, y = R·x/r with r² = ‖x‖² + c: ∂L/∂x = R/r·(g − ⟨g, x⟩x/r²). R is the radius of the step,
+      and c is ε, or d·ε in PyTorch's convention for d coordinates.
+    - Activation, y = f(x): ∂L/∂x = f′(x)·g, with f′ from SLOPES. Raises KeyError for other activations.
     """
     x = data.points.astype(float)  # one row of weights at a time, because a film may have many
     return np.stack([_gradient(network.pipeline(w[None].astype(float)), x, data.labels) for w in weights])

@@ -35,12 +35,11 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
 
 
 def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """The data set of `majority`, except that training uses a fixed set of `examples` sequences.
-
-    n: the number of other sequences, on which loss and accuracy are measured, as in `majority`.
+    """The data set of `majority`, but trained in epochs on a fixed set of `examples` random sequences.
 
     Each epoch goes through this set once, in batches of `batch` sequences and in a new random order. An
-    incomplete batch at the end of an epoch is left out. Source: brody2023, E.1.
+    incomplete batch at the end of an epoch is left out. Loss and accuracy are measured on n sequences that
+    are drawn independently of this set. Source: brody2023, E.1.
     """
     of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
 
@@ -64,13 +63,15 @@ def _drawn(n: int, rng: np.random.Generator) -> DataSet:
 
 
 def partitions(n: int, total: int, parts: int, *, rng: np.random.Generator) -> Array:
-    """n uniformly random partitions (n, parts) of `total` into at most `parts` parts, in decreasing order.
+    """n uniformly random partitions of `total`, as rows of `parts` numbers in decreasing order: (n, parts).
 
-    A partition writes `total` as a sum of positive whole numbers, which are called its parts. If there are
-    fewer than `parts`, zeros fill the row. The function samples the conjugate partition, whose parts are at
-    most `parts` in size. For each size from the largest down, it draws how many parts have this size. The
-    probability of k such parts is proportional to the number of ways to partition what is left of `total`
-    after them into smaller parts.
+    A partition writes `total` as a sum of at most `parts` positive whole numbers, its parts; zeros fill the
+    rest of the row.
+
+    Method: draw the conjugate partition, whose parts are at most `parts` in size. For each size from the
+    largest down, draw the number k of parts of this size. Let R be what then remains of `total`. The
+    probability of k is proportional to the number of partitions of R into parts that are smaller than this
+    size.
     """
     ways, left = _ways(total, parts), np.full(n, total)
     often = np.zeros((n, parts), dtype=np.int64)

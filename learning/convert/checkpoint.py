@@ -199,7 +199,7 @@ class Checkpoint:
 
     @property
     def stored(self) -> set[str]:
-        """The names of all stored tensors that the model uses: the model's own names, not those in the files."""
+        """The names of all stored tensors that the model uses: its own names, not those in the files."""
         return {name for names in self.shards.values() for name in names}
 
     def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:

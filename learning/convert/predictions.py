@@ -27,13 +27,13 @@ def predictions(
 ) -> dict[str, Effect]:
     """Load a model with its prediction head, and measure the effect of centring in each normalisation layer.
 
-    Returns an `Effect` for each path, and for all layers at once (ALL_NORMS). It is the effect of toggling:
-    a layer that centres no longer does, and the other way round.
+    Returns an `Effect` for the path of each row, and one for all layers at once (ALL_NORMS). It is the effect
+    of toggling: a layer that centres no longer does, and the other way round.
 
     name      a Hugging Face name, a folder or a GGUF file
     text      the text that the model reads, up to `tokens` tokens
-    rows      the layers of a recording, as in its report; their paths are those in the model, or in the model
-              without its head
+    rows      the report of a recording, with a row for each layer. The recorded model may have been the one
+              without a head, so that its paths lack the prefix that they have in the model with its head
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 

@@ -35,8 +35,8 @@ class Sample:
     inputs    the arguments by name
     targets   the token to predict at each position, or NO_TARGET where none is; None for a model that
               predicts no tokens
-    labels    the same tokens in the form in which the model expects them as its argument `labels`, from which
-              it computes its loss
+    labels    the same tokens in the form of the model's own argument `labels`, with which the model computes
+              its loss; None if it cannot
     """
 
     inputs: dict[str, Any]

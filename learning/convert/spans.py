@@ -26,9 +26,9 @@ End = tuple[Value, int, Value | None]
 class Span:
     """Axes of a tensor, and a division of their coordinates into groups; P centres each group separately.
 
-    groups: for each coordinate the number of its group, or −1 if it is in none, as the bytes of an int32
-    array in row-major order. It is empty for a single axis that is one group. For each index of the other
-    axes of the tensor, the groups are separate.
+    groups: for each coordinate, the number of its group, or −1 for a coordinate in no group. The numbers are
+    the bytes of an int32 array in row-major order; b"" means a single axis whose coordinates form one group.
+    Each index of the tensor's other axes has groups of its own.
     """
 
     axes: tuple[int, ...]
@@ -44,8 +44,8 @@ class Span:
 class Part:
     """A tensor at one end of an operator, and the span over which its coordinates are centred.
 
-    scale: a parameter by which the operator multiplies its operand, coordinate by coordinate. If it is not
-    None, the product of operand and parameter is what is centred, instead of the operand.
+    scale: a parameter by which the operator multiplies its operand, coordinate by coordinate; None if there
+    is none. With a `scale`, the product of operand and parameter is centred, not the operand alone.
     """
 
     value: Value
@@ -61,9 +61,10 @@ def whole(axis: int) -> Span:
 def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] | None:
     """The operands of `call` that must be centred so that its `output` is centred over `span`.
 
-    A `Part` says over which span an operand must be centred. Returns None if this is impossible. narrow:
-    whether only a slice of an operand is centred if the output is this slice. If False, the whole operand is
-    centred, unless the slice is along an axis of the span.
+    A `Part` says over which span an operand must be centred. Returns None if this is impossible.
+
+    narrow: matters only if the output is a slice of the operand. If True, only this slice of the operand is
+    centred. If False, the whole operand is centred, unless the slice is along an axis of the span.
     """
     if call.op in VIEW_OPS:
         view = reshaped(span, output.shape, call.args[0].shape)
@@ -84,9 +85,9 @@ def sources(call: Call, output: Value, span: Span, narrow: bool) -> list[Part] |
 def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
     """The outputs of `call` that become centred if its operand `value` is centred over `span`.
 
-    A `Part` says over which span an output is then centred; with a `scale`, this needs `value` times `scale`
-    to be centred. Returns None if `call` does not commute with centring, or if an output would be centred
-    only in part.
+    A `Part` says over which span an output is then centred. If the `Part` has a `scale`, `value` times
+    `scale` must be centred instead of `value`. Returns None if `call` does not commute with centring, or if
+    an output would be centred only in part.
     """
     if call.op in VIEW_OPS:
         found = reshaped(span, value.shape, call.outputs[0].shape)
@@ -100,14 +101,14 @@ def destinations(call: Call, value: Value, span: Span) -> list[Part] | None:
 
 
 def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | None:
-    """The parts that correspond to `span`, a span of `value`, at the other end of an operator; or None.
+    """Translate `span`, a span of the tensor `value`, to the tensors at the other end of an operator.
 
-    ends: for each axis of the span, a list of the axes that correspond to it, as (tensor, number of the axis,
-    scale). For example, if `value` is y = a + b, the list for axis 1 is [(a, 1, None), (b, 1, None)].
+    ends: for each axis of the span, a list of the axes that correspond to it at the other end, as triples
+    (tensor, axis, scale). For y = a + b, the list for axis 1 of y is [(a, 1, None), (b, 1, None)].
 
-    If the span has one axis, each entry gives a part. If it has several, the k-th entries of all lists give
-    the k-th part; None is returned if these are not different axes of one tensor, if one has a scale, or if
-    the lists are not equally long.
+    Returns a list of parts. For a span of one axis, each triple gives a part. For a span of several axes, the
+    k-th triples of all lists give the k-th part. They must be different axes of one tensor and have no scale,
+    and all lists must be equally long; otherwise None is returned.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]
@@ -148,10 +149,10 @@ def _apart(labels: Labels, copies: int) -> Labels:
 
 
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
-    """Extend the group numbers `labels` from `axes` to all `wanted` axes of a tensor with this shape.
+    """Extend group numbers to more axes of a tensor: from `axes` to all `wanted` axes, which include `axes`.
 
-    labels: has one axis for each of `axes`. Group numbers differ between the indices of a new axis. The axes
-    of the result are in increasing order.
+    labels: the group numbers, an array with one axis for each of `axes`. shape: of the tensor. Each index of
+    an added axis gets groups of its own. The axes of the result are in increasing order.
     """
     axes = [*axes]
     for axis in wanted:
@@ -163,8 +164,8 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
     """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
 
-    shape: the shape of the tensor. An axis is left out if all its indices divide the coordinates of the other
-    axes in the same way, and no group extends over two of its indices.
+    shape: the shape of the tensor. An axis is left out if each of its indices has groups of its own, and all
+    its indices divide the other axes into groups in the same way.
     """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
@@ -177,9 +178,9 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether all indices of the first axis divide the other axes in the same way, but share no group.
+    """Whether each index of the first axis has groups of its own, which divide the other axes alike.
 
-    labels: the group number of each coordinate.
+    labels: the group number of each coordinate, −1 for none.
     """
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))
@@ -195,7 +196,7 @@ def _numbered(labels: Labels) -> Labels:
 
 
 def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
-    """Yield each output of a slicing operator, with the indices along the sliced axis that it consists of."""
+    """Yield each output of a slicing operator, with the indices that it takes from the sliced axis."""
     size = call.args[0].shape[cut_axis(call)]
     if call.op in ("select", "unbind"):
         chosen = range(size) if call.op == "unbind" else [call.args[2] % size]
@@ -213,7 +214,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
     """The span over which to centre a slicing operator's input, so that `output` is centred over `span`.
 
-    span: of `output`. narrow: whether P is applied only to the slice, as in `sources`.
+    span: a span of `output`. narrow: as in `sources`.
     """
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]

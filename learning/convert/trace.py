@@ -32,7 +32,7 @@ class NormOperator:
     """The formula of a normalisation layer along `axis`: y = normalised(x) ⊙ (γ + 1 − neutral) + β.
 
     kind      "LayerNorm", "RMSNorm" …
-    neutral   the stored γ with which outputs are not scaled: 1, or 0 in models that add 1 to γ
+    neutral   the value of the stored γ that leaves outputs unscaled: 1, or 0 in models that add 1 to γ
     even      whether all coordinates of γ are equal
     level     whether they are equal and β is 0; in this case the output of a LayerNorm has mean 0
     """
@@ -93,7 +93,7 @@ class Graph:
 
     returned  the tensors in the output of the model
     skipped   for each module that looks like a normalisation layer but was not recognised as one, the reason
-    names     for each name of a parameter or saved buffer, the first of all names of the same tensor
+    names     maps every name of a parameter or saved buffer to the first name of the same tensor
     owners    for each name of a parameter or buffer, the `id` of the module that owns it
     output    the output of the model
     """
@@ -368,9 +368,9 @@ def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
 
 
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
-    """The calls on which the tensors in `returned` or the control flow depend; all if nothing is returned.
+    """The calls on which the tensors in `returned` or the control flow depend; all if `returned` is empty.
 
-    The attribute `users` of each `Value` is filled with those of these calls that read it.
+    The attribute `users` of each `Value` is filled: with those calls of the result that read the value.
     """
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):

@@ -182,8 +182,8 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
     """Measure one norm (normalisation layer): its report row, a dict of a value for each name in COLUMNS.
 
     `words` maps a token's id to the token's text. `special` contains the ids of special tokens. Raises
-    FileError if `norm.x`, `norm.gamma` or `norm.beta` has a number beyond single precision: its square could
-    overflow, and a matrix decomposition of infinite numbers may never end.
+    FileError if `norm.x`, `norm.gamma` or `norm.beta` has a number that is too large for single precision.
+    The square of such a number could be infinite, and then matrix decompositions may never end.
     """
     largest = max(float(np.abs(part).max()) for part in (norm.x, norm.gamma, norm.beta))
     if largest > np.finfo(np.float32).max:
@@ -226,10 +226,10 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def with_missing_columns(columns: TableRow, *, groups: int = 1) -> TableRow:
-    """The row `columns`, which may come from an older file, with all COLUMNS in their order.
+    """Complete the row of a report, such as one from an older file: all COLUMNS, in their order.
 
-    A missing value is derived from other columns if possible; otherwise it is None. `groups` is the number of
-    groups of coordinates that the norm centres separately.
+    columns: the row, which may lack some of them. A missing value is derived from other columns if possible;
+    otherwise it is None. `groups` is the number of groups of coordinates that the norm centres separately.
     """
     d = columns["d"]
     every = (

@@ -42,12 +42,15 @@ SIGNED = ("mean_written", "outlier_written")  # columns with shares, which may b
 
 
 def opened(path: str | Path) -> Recording | Digest:
-    """Read a file that holds a recording or a digest. Raises FileError as `checked` does, and OSError."""
+    """Read and check a file that holds a recording or a digest.
+
+    Raises FileError for any other file, and OSError if the file cannot be opened.
+    """
     return checked(readable(path).read_bytes())
 
 
 def checked(source: bytes) -> Recording | Digest:
-    """Parse the contents of a file, as bytes: a recording or a digest.
+    """Parse and check `source`, the bytes of an untrusted file with a recording or a digest.
 
     Raises FileError, with a one-line message, for any other contents.
     """
@@ -55,7 +58,7 @@ def checked(source: bytes) -> Recording | Digest:
 
 
 def checked_digest(source: bytes) -> Digest:
-    """Parse the contents of an untrusted file, as bytes, which must be those of a digest.
+    """Parse and check `source`, the bytes of an untrusted file with a digest.
 
     Raises FileError, with a one-line message, for any other contents.
     """

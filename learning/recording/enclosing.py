@@ -22,10 +22,10 @@ CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier cal
 
 
 class Enclosing:
-    """For each running module that contains norms, by path: its tokens, masks and positions.
+    """The tokens, masks and positions that running modules around norms were called with.
 
-    They are arguments with which the module was called. The entry is empty if it was called without any of
-    them.
+    given: maps the path of each such module to these arguments by name. The arguments are {} if the module
+    was called without any of them.
     """
 
     def __init__(self) -> None:
@@ -55,12 +55,13 @@ class Enclosing:
         self.cached.pop(path, None)
 
     def vectors(self, path: str, lead: tuple[int, ...]) -> Mapping[str, Array | None]:
-        """For each input vector of the norm at `path`: whether it is `real`, its `token` and its `position`.
+        """Find the padding, the tokens and the positions of the input vectors of the norm at `path`.
 
-        `real` is False for padding. Each of the three is an array with one value per vector, from an argument
-        of fitting shape of the nearest enclosing module that has one. Without such an argument, `real` and
-        `token` are None, and positions are counted from 0, or from the number of earlier tokens if there is a
-        key–value cache or a longer mask. lead: the vectors' shape without the axis of coordinates.
+        Returns three arrays with one value per vector: `real` (False for padding), `token` and `position`.
+        They are taken from the arguments of the modules around the norm: each from the nearest module that
+        was called with an argument of fitting shape. If there is none, `real` and `token` are None, and
+        positions are counted: from the number of earlier tokens if there is a key–value cache or a longer
+        mask, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None, "position": None}
         axis, start = min(1, len(lead) - 1), None
@@ -114,10 +115,11 @@ def _cached_tokens(cache: Any) -> int | None:
 def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
     """The index of the axis of `lead` that counts the n positions of `given`; None if there is none.
 
-    lead: the shape of an array of vectors without its last axis, the coordinates: (batch, n, …), or
-    (batch, …, n), or one axis for the positions of all sequences. given: a mask, tokens or positions
-    (batch, n), or None. If neither axis 1 nor the last axis of `lead` has the length n, axis 1 is taken if it
-    is shorter, as with a key–value cache: the vectors are then those of the last of the n positions.
+    given: a mask, tokens or positions (batch, n), or None. lead: the shape of the vectors without the axis of
+    coordinates. It is (batch, n, …), or (batch, …, n), or (batch·n,).
+
+    If neither axis 1 nor the last axis of `lead` has the length n, axis 1 is returned if it is shorter. This
+    happens with a key–value cache: `given` includes earlier positions, and only its last ones have vectors.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:
@@ -130,10 +132,11 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
 
 
 def _spread(said: Array, lead: tuple[int, ...], axis: int) -> Array:
-    """The value that belongs to each vector of an array (*lead, d) by its position, as a flat array.
+    """Turn values for positions into values for the vectors of an array (*lead, d), as a flat array.
 
-    said: the values, of shape (batch, n), or (1, n) if they are the same for the whole batch. axis: the axis
-    of `lead` that counts positions. If `lead` has a single axis, `said` already has a value per vector.
+    said: the value for each position, of shape (batch, n), or (1, n) if all sequences have the same values.
+    axis: the axis of `lead` that counts positions. If `lead` has a single axis, `said` has a value for each
+    vector already.
     """
     if len(lead) < 2:
         return said.reshape(-1)

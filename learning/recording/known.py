@@ -2,10 +2,14 @@
 
 Libraries have hundreds of normalisation classes. Some multiply by γ, others by 1 + γ; some call ε `eps`,
 others `variance_epsilon`. A module that may be a norm is called on a few probe vectors, and recognised as
-the norm whose formula reproduces its output. It may be a norm if its class name contains "norm" (but not
-"batch" or "instance"), or if it contains no modules and no buffers, and either has one or two parameters,
-which are vectors of the same length, or is called like a norm by the module around it, such as `ln_1`. This
-file does not import PyTorch: it uses only methods of the module and of the tensors that it is given.
+the norm whose formula reproduces its output. There are three ways in which a module may be a norm:
+
+- its class name contains "norm", but not "batch" or "instance";
+- it has one or two parameters, which are vectors of the same length, and no buffers or inner modules;
+- the attribute that holds it is called like a norm, such as `ln_1`, and the module has parameters, but no
+  buffers or inner modules.
+
+This file does not import PyTorch: it uses only methods of the module and of the tensors that it is given.
 """
 
 from __future__ import annotations
@@ -71,7 +75,10 @@ class Known:
 
 
 class NotKnown(ValueError):
-    """Raised for a module that is called a norm but computes none that is known; the message says why."""
+    """Raised for a module that seems to be a norm but is not recognised, or for input that does not fit it.
+
+    The message says why.
+    """
 
 
 def known(path: str, module: Any, like: Any) -> Known | None:
@@ -140,9 +147,10 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
 def agrees(norm: Norm, x: Array, y: Any, given: Any = None) -> bool:
     """Whether `y`, the module's output for x, equals the output of `norm` up to rounding.
 
-    The allowed difference is MAX_OUTPUT_ROUNDINGS machine epsilons, times the largest output. The epsilon is
-    that of the coarsest of three dtypes: that of y; `given`, the dtype of the module's input (by default,
-    that of y), which can differ in mixed precision; and float32, in which many modules compute.
+    The allowed difference is MAX_OUTPUT_ROUNDINGS machine epsilons, times the largest output. The machine
+    epsilon is the largest of three: for the dtype of y; for `given`, the dtype of the module's input, which
+    can differ from that of y in mixed precision; and for float32, in which many modules compute. By default,
+    `given` is the dtype of y.
     """
     xp = array_namespace(y)
     rounding = max(float(xp.finfo(each).eps) for each in (y.dtype, given or y.dtype, xp.float32))
@@ -229,10 +237,10 @@ def _like(module: Any, like: Any) -> Any:
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Probe vectors (n, d), and the module's output for them.
+    """Call a module on random probe vectors; return the vectors (n, d) and the module's output.
 
-    `shape` is the shape, with n first, in which the module gets these vectors. Two of them are so short that
-    ε matters for the output.
+    `shape` is the shape of the module's input, (n, …), into which the vectors are reshaped. Two vectors are so
+    short that ε matters for the output. `like` is a tensor of the input's dtype and device.
     """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)
@@ -261,9 +269,10 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 
 
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
-    """Yield each norm that the module may compute: every kind, whole or per head, with the gain γ or 1 + γ.
+    """Yield each norm that the module may compute, as a `Norm`.
 
-    `axes` is as in `Known`, and `y` is the module's output for the probe vectors x.
+    They differ in kind, in the gain, which is γ or 1 + γ, and in whether each attention head is normalised
+    separately. `axes` is as in `Known`, and `y` is the module's output for the probe vectors x.
     """
     d = prod(axes)
     groups = int(getattr(module, "num_groups", 1))

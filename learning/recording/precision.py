@@ -77,8 +77,9 @@ def _sums(
 ) -> dict[str, float | None]:
     """Rounding errors of σ² + ε if σ², ε and their sum are each rounded by `rounded`.
 
-    `error` is the largest relative error of the sum, or None if no sum is finite. `lost` is the share of
-    vectors with a group for which the rounded sum equals the rounded σ², so that ε has no effect.
+    variance: σ² of each group of coordinates of each vector. `error` is the largest relative error of a sum,
+    or None if no sum is finite. ε has no effect on a group if the rounded sum equals the rounded σ²; `lost`
+    is the share of vectors that have such a group.
     """
     own = rounded(variance)
     with np.errstate(over="ignore"):

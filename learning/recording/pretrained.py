@@ -123,9 +123,10 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
     """Load the tokenizer and the model called `name`, after checking that the model fits into memory.
 
     `name` is a Hugging Face name, a folder or a GGUF file. With `predicts`, the model gets a prediction head
-    if there is one for it (see `_head`). `strict` loads a folder that
-    `convert --strict` wrote (`learning.convert.load`). Raises NoModel if the model cannot be loaded, does not
-    fit into the free memory, or reads something else than text.
+    if there is one for it (see `_head`). `strict` is the function that loads a folder which
+    `convert --strict` has written (`learning.convert.load`); with None, such a folder is loaded like others.
+    Raises NoModel if the model cannot be loaded, does not fit into the free memory, or reads something else
+    than text.
     """
     quiet()
     huggingface_hub.utils.disable_progress_bars()
@@ -188,8 +189,8 @@ def not_found(name: str) -> str:
 def reason(problem: Exception, name: str) -> str:
     """Why the model called `name` cannot be loaded, in one line, after loading has raised `problem`.
 
-    If `name` is a folder, its files (READ_FILES) are tried in alphabetical order, and the reason is the first
-    one that cannot be read. Otherwise, or if all can be read, it is the message of `problem`.
+    If `name` is a folder with a file that cannot be read, the reason names this file: the first one of
+    READ_FILES, in alphabetical order. Otherwise the reason is the message of `problem`.
     """
     folder = Path(name)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -248,10 +249,11 @@ def quiet() -> None:
 
 
 def _head(config: Any) -> Any:
-    """The class to load for a model with a prediction head.
+    """The class with which transformers loads a model together with its prediction head.
 
-    It is the class that the configuration names, unless it is one for pre-training; or else a masked,
-    sequence-to-sequence or causal language model; or else the model without a head.
+    It is the class that the configuration names, if this is not a class for pre-training. Otherwise it is the
+    first that exists for this model: a masked, a sequence-to-sequence or a causal language model, or the
+    model without a head.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]
@@ -296,9 +298,10 @@ def windows(
 
 
 def longest_input(model: Any, tokenizer: Any, most: int) -> int:
-    """The number of tokens of text that a model can read at once, but at most `most`.
+    """The number of tokens that a model can read at once, but at most `most`.
 
-    RoBERTa and its relatives number their positions from `padding_idx` + 1, and do not use those before it.
+    RoBERTa and its relatives have fewer usable positions than their configuration states: the first
+    `padding_idx` + 1 positions are not used.
     """
     config = getattr(model.config, "text_config", model.config)
     positions = getattr(config, "max_position_embeddings", None) or getattr(
@@ -344,9 +347,9 @@ def _read(model: Any, ids: Any, *, last: bool = False) -> None:
 
 
 def _counted(tell: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """A function for the argument `tell` of `Recorder`, which adds a progress bar.
+    """Add a progress bar to `tell`: returns a function that can be the argument `tell` of `Recorder`.
 
-    It passes the lines that it gets on to `tell`. A line that reports a call of the model is replaced by a
+    The function passes each line on to `tell`, but replaces a line that reports a call of the model by a
     progress bar. `total` is the number of calls.
     """
     done = 0

@@ -100,10 +100,10 @@ class Recorder:
                dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
                (`learning.convert.contributions`)
     tell       called with a line of text: at the start, on what is recorded and its largest size; after each
-               call of the model; and at the end, for each norm that was not recorded. By default the lines go
-               to stderr; the first two kinds of lines only if that is a terminal
+               call of the model; and at the end, for each norm that was not recorded. By default, lines are
+               printed to stderr; if stderr is not a terminal, only the lines at the end
 
-    Padding that a mask marks is left out. Raises TypeError and ValueError as `record` says.
+    Padding that a mask marks is left out. The function `record` lists the errors that are raised.
     """
 
     def __init__(
@@ -180,8 +180,8 @@ class Recorder:
     def listening(self) -> Iterator[Self]:
         """Install the hooks while the block runs; afterwards call `verdicts` and `contributions`.
 
-        Raises ValueError if a module of the model is being recorded already: its hooks would record the calls
-        that these two functions make.
+        Raises ValueError if another recording of a module of the model is in progress, because that recording
+        would also contain the calls that these two functions make.
         """
         modules = list(self.modules.values())
         if not being_recorded.isdisjoint(modules):
@@ -213,11 +213,11 @@ class Recorder:
                 self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
 
     def _ask_for_sources(self) -> None:
-        """Call `find_sources` for the first recorded call, and keep the result.
+        """Call the function `contributions` for the first recorded call of the model; keep what it returns.
 
-        It gets the model, the call's arguments, and for each norm the dimension with the largest energy. Does
-        nothing if there is no such function, or no call was recorded. If the function raises an
-        exception, its message is reported, and `sources` stays empty.
+        Its arguments are the model, those of the call, and for each norm the dimension with most energy. Does
+        nothing if no function was given, or no call was recorded. If the function raises an exception, the
+        message is passed to `tell`, and `sources` stays empty.
         """
         if self.find_sources is None or self.first_kept is None:
             return

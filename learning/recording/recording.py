@@ -58,7 +58,8 @@ class Norm:
     folds     whether the centring folds exactly into the layers that write the input: "yes", "no" or
               "unknown"; `why` gives the reason
     mean_sources, outlier_sources
-              which modules write the mean of the input, and which its dimension with most energy
+              which modules write the mean of the input, and which modules write the dimension of the input
+              that has most energy (sum of squares); None if unknown
 
     Raises FileError for fields that are inconsistent or exceed the limits above.
     """
