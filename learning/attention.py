@@ -39,8 +39,8 @@ class AttentionClassifier:
 
     The matrices W and the vectors b are parameters. LN has ε = 0. p_ic is the attention that all tokens of
     class c get together; over all c it sums to 1. Counts suffice, because tokens of the same class have equal
-    keys, which get equal attention weights. The query of brody2023 is W_Kᵀ W_Q N(eᵢ)/√d. Raises ValueError
-    for sizes outside the limits, and for an unknown norm.
+    keys, which get equal attention weights. brody2023 calls the vector W_Kᵀ W_Q N(eᵢ)/√d the query. Raises
+    ValueError for sizes outside the limits, and for an unknown norm.
     """
 
     classes: int = 20

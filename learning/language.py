@@ -281,9 +281,9 @@ class Measured:
     A key is unselectable if no query gives it the highest score.
 
     loss     the mean cross entropy in nats per character
-    before   the fractions if the vectors of the residual stream before the layer are the keys
-    after    the fractions if the vectors that attention reads are the keys: those after LayerNorm, or after
-             the gain and shift that replace it
+    before   the fractions with the vectors of the residual stream before the layer as keys
+    after    the fractions with the vectors that attention reads as keys: those after LayerNorm, or after the
+             gain and shift that replace it
     """
 
     loss: float

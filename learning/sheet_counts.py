@@ -21,8 +21,8 @@ FIRST_INPUTS, MAX_INPUTS = 4_000, 256_000  # number of inputs in the first draw,
 def network_layers(network: Network, flat: Array) -> list[Layer]:
     """The matrix A and the vector b of each Linear of a network except the last, in double precision.
 
-    flat: the network's parameters as one vector. Raises ValueError unless the network has 2 inputs, hidden
-    layers, all of which have width 3, and u_ε.
+    flat: the network's parameters as one vector. Raises ValueError unless the network has 2 inputs, one or
+    more hidden layers, all of width 3, and the activation u_ε.
     """
     if (network.middle, network.inputs, set(network.hidden_widths)) != ("u_eps", 2, {3}):
         raise ValueError(f"sheets are counted for u_eps, 2 inputs and width 3: got {network}")
@@ -41,10 +41,10 @@ def images(layers: list[Layer], points: Array) -> Array:
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that a network maps to one direction, for ε = 0.
 
-    The direction is that of the last hidden layer's output. Only directions to which the network maps random
-    inputs are tried. Each draw has twice as many inputs as the previous one. The search ends if two draws in
-    a row give no larger result, or if a draw would have more than MAX_INPUTS inputs. A direction to which the
-    network maps very few inputs may be missed.
+    The direction is that of the last hidden layer's output. The directions that are tried are those to which
+    the network maps random inputs. The inputs are drawn in rounds, each with twice as many inputs as the
+    previous one. The search ends after two rounds without a larger result, or when a round would have more
+    than MAX_INPUTS inputs. A direction to which the network maps very few inputs may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0

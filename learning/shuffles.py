@@ -88,7 +88,7 @@ def shuffled(
     v        the values
     qk       both the queries and the keys, so that attention scores stay the same if no axis leaves its head
     concat   the concatenated results of all heads, which the output matrix W_O multiplies
-    vo       the values; and the concatenated results, these by the inverse permutation
+    vo       the values; the concatenated results are then permuted back, by the inverse permutation
     """
     moved, d = dict(weights), len(permutation)
     for name, part, back in PLACES[place]:

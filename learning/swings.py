@@ -25,9 +25,10 @@ class Swing:
 def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | None:
     """The normalisation layer at which the largest number of points turn by more than SIDE_CHANGE_DEGREES.
 
-    If several layers have equally many such points, it is the first of these layers, because points that
-    turn on one sphere also arrive turned at the next. If no point turns so far, it is layer 1, with no
-    points. None for a network without normalisation. before, after, x: as in `turns`.
+    If several layers have equally many such points, the first of these layers is returned, because points
+    that turn at one layer also arrive turned at the next. If no point turns so far at any layer, layer 1 is
+    returned with no points. Returns None for a network without normalisation. before, after, x: as in
+    `turns`.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):

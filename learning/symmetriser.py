@@ -114,7 +114,7 @@ def iterates(block: Symmetriser, parts: Parts, x: Array, iterations: int) -> lis
     """Run the block. Returns a list: the vectors x (N, d), then the result (*batch, N, d) of each iteration.
 
     parts: the parameters, as NumPy or PyTorch arrays. If they have leading axes `batch`, such as one for
-    seeds, so have the results.
+    seeds, the results have the same leading axes.
     """
     xp, (n, d) = namespace(x), x.shape
     batch = parts["inner.bias"].shape[:-3]

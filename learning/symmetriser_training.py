@@ -23,7 +23,7 @@ def learned(
 
     block         the architecture
     draw          draw(n, rng) returns n random vectors to train on
-    iterations    the number of iterations of the block whose result is compared with LayerNorm(x)
+    iterations    how many times the block is iterated before its result is compared with LayerNorm(x)
     checkpoints   the increasing numbers of steps after which the parameters are kept
 
     The training ends at the last checkpoint. The loss is the mean squared difference from LayerNorm(x). The

@@ -1,7 +1,7 @@
 """Read files of training runs (films) that visitors upload, without trusting them.
 
-The size that the file states for an array is checked against a limit before memory is allocated. Since the
-stated size may be false, no more bytes than it says are read, as a guard against zip bombs.
+The size that the file states for an array is checked against a limit before memory is allocated. The stated
+size may be false, so reading stops at the stated size: this is a guard against zip bombs.
 """
 
 import io
@@ -74,8 +74,8 @@ def _count(name: str, count: int) -> None:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
     """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
 
-    Also raises it for a compression other than deflate, the usual one. The size that the archive states may
-    be false, so no more bytes than it says are read, and one more, which shows that there are too many.
+    Also raises it for a compression other than deflate, the usual one, and if the size that the archive
+    states is false: at most one byte more than the stated size is read, and shows that there are too many.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]

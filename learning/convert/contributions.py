@@ -198,8 +198,8 @@ def _are_probabilities(value: Value) -> bool:
 def _real(mask: Any, x: Tensor) -> Tensor | None:
     """For each vector of x, True if it belongs to a real token, and False if it is padding.
 
-    This is what `mask`, an `attention_mask`, says. Returns None unless `mask` is a tensor with two axes and
-    as many entries as x has vectors.
+    mask: the model's argument `attention_mask`. Returns None unless it is a tensor with two axes and as many
+    entries as x has vectors.
     """
     rows = x.numel() // x.shape[-1]
     fits = isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.numel() == rows

@@ -172,8 +172,8 @@ class Refused(NotConverted):
 def check_worth(name: str, plan: Plan, partly: bool) -> None:
     """Raise NotConverted if too few of the model's normalisation layers can be folded.
 
-    Too few means none of them, or, unless `partly` is True, half of them or fewer. A layer counts if its
-    centring can be folded, or its γ and β. name: the model's name in the message.
+    If `partly` is True, one layer is enough; otherwise more than half must be foldable. A layer is foldable
+    if its centring can be folded, or its γ and β. name: the model's name in the message.
     """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
@@ -270,7 +270,7 @@ def _rms_norms(model: Any, plan: Plan) -> tuple[dict[str, dict[str, Any]], set[s
 def _last_axis(norm: Known) -> bool:
     """Whether a LayerNorm normalises over the last axis of its input only.
 
-    γ may then have a second axis, which counts attention heads.
+    γ may have the shape (heads, d), if the vectors of each attention head are normalised separately.
     """
     return norm.norm.groups == prod(norm.axes[:-1])
 

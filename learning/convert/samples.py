@@ -36,7 +36,7 @@ class Sample:
     targets   the token to predict at each position, or NO_TARGET where none is; None for a model that
               predicts no tokens
     labels    the same tokens in the form of the model's own argument `labels`, with which the model computes
-              its loss; None if it cannot
+              its loss; None for a model that predicts no tokens
     """
 
     inputs: dict[str, Any]

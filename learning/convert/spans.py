@@ -107,8 +107,8 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
     (tensor, axis, scale). For y = a + b, the list for axis 1 of y is [(a, 1, None), (b, 1, None)].
 
     Returns a list of parts. For a span of one axis, each triple gives a part. For a span of several axes, the
-    k-th triples of all lists give the k-th part. They must be different axes of one tensor and have no scale,
-    and all lists must be equally long; otherwise None is returned.
+    k-th triples of all lists give the k-th part. Returns None if these triples do not have different axes of
+    one tensor, if one of them has a scale, or if the lists are not equally long.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]

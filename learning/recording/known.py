@@ -4,7 +4,7 @@ Libraries have hundreds of normalisation classes. Some multiply by γ, others by
 others `variance_epsilon`. A module that may be a norm is called on a few probe vectors, and recognised as
 the norm whose formula reproduces its output. There are three ways in which a module may be a norm:
 
-- its class name contains "norm", but not "batch" or "instance";
+- its class name contains "norm", but not "batch" or "instance", and it has no running mean;
 - it has one or two parameters, which are vectors of the same length, and no buffers or inner modules;
 - the attribute that holds it is called like a norm, such as `ln_1`, and the module has parameters, but no
   buffers or inner modules.
@@ -239,8 +239,8 @@ def _like(module: Any, like: Any) -> Any:
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
     """Call a module on random probe vectors; return the vectors (n, d) and the module's output.
 
-    `shape` is the shape of the module's input, (n, …), into which the vectors are reshaped. Two vectors are so
-    short that ε matters for the output. `like` is a tensor of the input's dtype and device.
+    `shape` is the shape of the module's input, (n, …), to which the vectors are reshaped. Two vectors are so
+    short that ε matters for the output. `like` is a tensor with the dtype and device of the input.
     """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)

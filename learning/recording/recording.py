@@ -47,7 +47,8 @@ class Norm:
 
     path      the module's path in the model
     kind      a key of NORM_KINDS
-    groups    the number of a GroupNorm's groups, or of heads for a gain per head; otherwise 1
+    groups    the number of groups of a GroupNorm; the number of attention heads if each head has a gain of
+              its own; otherwise 1
     seen      the number of vectors that the norm was given
     x         (n, d) the sampled input vectors, float32
     position  (n,) the place of each vector in its sequence, from 0. Earlier tokens in a key–value cache of
@@ -273,14 +274,17 @@ def checked_text(said: Any, longest: int) -> str:
 
 
 def checked_lines(said: Any) -> tuple[str, ...]:
-    """The skipped norms in a file. Raises FileError unless they are a list of at most MAX_NORMS texts."""
+    """Check the list of skipped norms, `said`, from the metadata of an untrusted file; returns its texts.
+
+    Raises FileError unless it is a list of at most MAX_NORMS texts.
+    """
     if not isinstance(said, list) or len(said) > MAX_NORMS:
         raise FileError("the list of skipped norms is missing or too long")
     return tuple(checked_text(line, MAX_PATH_CHARACTERS) for line in said)
 
 
 def checked_words(said: Any) -> dict[int, str]:
-    """The text of each token by its id, from the metadata `said` of an untrusted file.
+    """Check the texts of tokens, `said`, from the metadata of an untrusted file; returns them by token id.
 
     Raises FileError unless they are a dict from ids to texts, with no more entries than allowed.
     """
@@ -292,7 +296,10 @@ def checked_words(said: Any) -> dict[int, str]:
 
 
 def checked_tokens(said: Any) -> frozenset[int]:
-    """The ids of special tokens from a file. Raises FileError for anything else, or too many."""
+    """Check the ids of special tokens, `said`, from the metadata of an untrusted file; returns them.
+
+    Raises FileError unless they are a list of integers with no more entries than allowed.
+    """
     if not isinstance(said, list) or len(said) > MAX_WORDS or not all(type(each) is int for each in said):
         raise FileError(f"the special tokens must be a list of at most {MAX_WORDS:,} integers")
     return frozenset(said)

@@ -124,9 +124,9 @@ def file_name(name: str, ending: str) -> str:
 def _plain(value: Any) -> Any:
     """Escape a value for CSV: an apostrophe goes before a text that a spreadsheet might run as a formula.
 
-    That is a text whose first visible character is one of FORMULA_SIGNS, or that begins with a tab or a line
-    break. Some spreadsheets read a fullwidth sign, such as "＝", as the ordinary one, so this test
-    looks at the normalised text (NFKC).
+    Such a text begins with a tab or a line break, or its first visible character is one of FORMULA_SIGNS.
+    Fullwidth signs, such as "＝", count too (the text is normalised with NFKC), because some spreadsheets
+    read them as the ordinary ones.
     """
     if not isinstance(value, str) or not value:
         return value

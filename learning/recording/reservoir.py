@@ -13,9 +13,9 @@ Array = np.ndarray
 class Reservoir:
     """A uniform random sample of at most `most` of the vectors seen, with d numbers each.
 
-    The kept vectors are the first `kept` rows of `x`. The same rows of `about` have three numbers on each of
-    them: its position, its token, and how many vectors were seen before it. The method `choose` writes the
-    third number. Its caller must write the first two, and the vector.
+    The first `kept` rows of `x` are the kept vectors. Each row of `about` has three numbers on the vector in
+    the same row of `x`: its position, its token, and how many vectors were seen before it. The method
+    `choose` writes the third number. Its caller must write the first two, and the vector.
     """
 
     def __init__(self, most: int, d: int, seed: int) -> None:

@@ -56,11 +56,12 @@ def by_token_kind(norm: Norm, special: Collection[int]) -> Mapping[str, Bool[Arr
 def columns(
     norm: Norm, special: Collection[int], *, share: Float[Array, "n"], turn: Float[Array, "n"]
 ) -> dict[str, Any]:
-    """For each name in COLUMNS, its value for one norm: the median over tokens of a kind, or None.
+    """For each name in COLUMNS, its value for one norm: a median over the vectors of one kind of token.
 
-    It is None if the norm has no vectors of this kind. `share` is, for each vector, the share of its squared
-    length along the all-ones vector 𝟏. `turn` is the angle in degrees by which centring turns the norm's
-    output for this vector.
+    The medians are those of the length (in units of the median length of all vectors), of `share` and of
+    `turn`. A median is None if the norm has no vectors of this kind. `share` is, for each vector, the share
+    of its squared length along the all-ones vector 𝟏. `turn` is the angle in degrees by which centring turns
+    the norm's output for this vector.
     """
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))

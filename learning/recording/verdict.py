@@ -167,11 +167,11 @@ def _massive(rows: Sequence[TableRow]) -> Finding:
 
 
 def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Finding:
-    """The finding on centring: could it be left out, or (if `centre` is False) would adding it matter?
+    """Finding: how much the model's predictions or outputs change if its norms stop or start to centre.
 
-    The answer is the measured effect on the model's predictions or outputs; `together` is as in `verdict`. If
-    no effect was measured, the answer counts the norms `asked` whose vectors have less energy along 𝟏 than
-    random ones.
+    `centre` says whether the norms in `asked` centre. If they do, the question is whether centring could be
+    left out; if not, whether adding it would matter. If no effect was measured, the answer counts the norms
+    whose vectors have less energy along 𝟏 than random vectors. `together` is as in `verdict`.
     """
     question = "Could the centring be left out?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
