@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _check_own_packages() -> None:
-    """Raise ImportError if one of our PACKAGES is missing, or if another package of its name comes first."""
+    """Raise ImportError if one of our PACKAGES is missing, or hidden by another package of the same name."""
     here = Path(__file__).parents[1]
     for package in PACKAGES:
         found = find_spec(package)

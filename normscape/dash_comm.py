@@ -1,7 +1,7 @@
 """Import Dash in a notebook without a warning in the browser.
 
-In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported, and a front end without
-Dash's own extension warns that it does not know the target. Only Dash's notebook applications need the comm.
+In a kernel, Dash opens a comm (a channel to the front end) as soon as it is imported. A front end without
+Dash's own extension does not know this channel, and warns. Only Dash's notebook applications need the comm.
 """
 
 from __future__ import annotations

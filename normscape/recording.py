@@ -58,8 +58,8 @@ def record(
     seed : int
         Seed of the random choice of these vectors.
     tell : function of a str, optional
-        Called with messages on progress, and at the end on each norm that was not recorded. By default they
-        go to stderr, those on progress only if that is a terminal.
+        Called with messages on progress, and at the end on each norm that was not recorded. By default,
+        messages are printed to stderr; if stderr is not a terminal, those on progress are left out.
 
     Returns
     -------

@@ -137,10 +137,10 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue if the scene `slug` lacks one of these names, or does not allow its value.
+    """Raise WrongValue if the scene `slug` lacks a name in the other arguments, or does not allow its value.
 
-    Each of the other arguments is a JSON object of names and values. The check builds the recipe, which takes
-    time, so its success is cached.
+    choices, params, state: JSON objects of names and values. The check builds the recipe, which takes time,
+    so its success is cached.
     """
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)
