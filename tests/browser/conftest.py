@@ -138,10 +138,10 @@ def browser():
 
 
 class Watch:
-    """Records errors of pages in browser contexts, and their requests to hosts that are not in `known`.
+    """Records the errors of browser pages, and their requests to unknown hosts.
 
-    `over` adds a context, and sets the timeout of all waiting in its pages. known: hosts with ports, as in a
-    URL.
+    `over(context, base)` begins to watch all pages of a browser context, and sets the timeout of Playwright's
+    calls. known: the hosts that pages may ask, such as "localhost:8050"; `over` adds that of the URL `base`.
     """
 
     def __init__(self):
@@ -165,7 +165,10 @@ class Watch:
             self.strangers.append(asked.url)
 
     def judge(self, test):
-        """Fail the test if requests, or errors that it does not allow, were recorded; clear the record."""
+        """Fail the test if a page had an error or asked an unknown host; then forget what was recorded.
+
+        Errors that match a mark `allow_errors(pattern)` of the test are allowed. test: pytest's item.
+        """
         allowed = [mark.args[0] for mark in test.iter_markers("allow_errors")]
         errors = [error for error in self.errors if not any(re.search(each, error) for each in allowed)]
         strangers, self.strangers, self.errors = self.strangers, [], []
@@ -174,10 +177,10 @@ class Watch:
 
 
 def reading(browser, watch, *, first=False, **options):
-    """A new browser context, whose errors and requests to unknown hosts `watch` records.
+    """Create a browser context in which WebGL does not draw and the browser does not paint.
 
-    In it, WebGL does not draw and the browser does not paint. first: whether no scene is marked as visited;
-    otherwise all are. options: those of Playwright, with base_url.
+    watch: a `Watch`, which records errors and requests of all its pages. first: if true, no scene is marked
+    as visited; if false, all are. options: options of Playwright's `new_context`; `base_url` is required.
     """
     context = browser.new_context(**options)
     if not first:
@@ -188,12 +191,12 @@ def reading(browser, watch, *, first=False, **options):
 
 
 class Reader:
-    """A browser context that tests share one after another, so that nothing is fetched or compiled twice.
+    """A browser context that tests use one after another, so that nothing is fetched or compiled twice.
 
-    One tab stays open until the end, which keeps Chromium's process alive. `kept` has at most two more pages
-    that one test hands to the next: one for tests that are marked `pixels`, and one for tests that are not.
-    Between tests, `forget` closes all pages except these, goes online, clears cookies and local storage, and
-    marks all scenes as visited.
+    `tab` is a page that stays open until the end, because this keeps Chromium's process alive. `kept` has the
+    pages that one test leaves to the next: at most one for tests marked `pixels` (key True), and at most one
+    for other tests (key False). Between tests, `forget` closes all other pages, goes online, clears cookies
+    and local storage, and marks all scenes as visited.
     """
 
     def __init__(self, browser, server):
@@ -275,20 +278,21 @@ def page(new_page):
 
 @pytest.fixture
 def window():
-    """The window size that the fixture `kept` sets, together with the light colour scheme.
+    """The window size that the fixture `kept` sets, a dictionary with "width" and "height".
 
-    If it is None, both stay unchanged.
+    A test module can replace this fixture. If the size is None, `kept` leaves the window unchanged; otherwise
+    it also sets the light colour scheme.
     """
     return VIEWPORT
 
 
 @pytest.fixture
 def kept(reader, window, draws, request):
-    """A page that one test hands to the next: `visit` puts a new player into it, without loading the page.
+    """A page that one test leaves to the next, so that `visit` shows a scene without loading the page.
 
-    Only for tests that do what readers can do. The page is closed, and not handed on, in three cases: the
-    test fails; the page has reported an error, because a late one would fail the next test; or the test
-    leaves more than a scene, such as a dialog, a chosen theme, or another page.
+    Tests that use it may do only what readers can do. The page is closed instead of left to the next test if
+    the test fails, if the page has reported an error, or if the test leaves more than one scene in one page,
+    such as a dialog, a chosen theme or a second page.
     """
     page = reader.kept.pop(draws, None)
     if page:

@@ -64,9 +64,10 @@ def player(page, code, value=None):
 
 
 def rest(page, condition="true"):
-    """Wait until nothing is loading or moving, figures are drawn as at rest, and `condition` holds.
+    """Wait until the figure is at rest, that is, nothing is loading or moving, and `condition` holds.
 
-    condition: a JavaScript expression. Meanwhile, motion is sped up by the factor HASTE.
+    condition: a JavaScript expression, in which `p` is the player. While this waits, all motion is faster by
+    the factor HASTE.
     """
     until(page, "p.ready")
     speed = player(page, f"[p.speed, p.speed = {HASTE}][0]")
@@ -86,9 +87,9 @@ def frames(page, count=2):
 
 
 def hold(page):
-    """Keep the figure drawn as in motion, as while a reader presses on it, so that it can be examined.
+    """Press on the figure as a reader would, so that it stays drawn as in motion and can be examined.
 
-    `p.pointerDown = false` ends this.
+    `player(page, "p.pointerDown = false")` releases it.
     """
     player(page, "p.pointerDown = true")
 
@@ -157,9 +158,10 @@ STATE = """JSON.stringify([Object.entries(p.choices).map(([name, value]) => [nam
 
 
 def whole_state(scene, stop):
-    """The whole state of a stop of the tour, as the JSON text that STATE gives for a player in this state.
+    """The state of the figure at a stop of the tour, as JSON text.
 
-    Values that the stop does not name are the scene's defaults.
+    Values that the stop does not name are the scene's defaults. The text equals the value of the JavaScript
+    expression STATE if the page's player is in this state. stop: an element of `scene.text.tour`.
     """
     state = recipes.state_of(scene, stop.state)
     choices = sorted([name, str(value)] for name, value in state.choices.items())
@@ -169,7 +171,10 @@ def whole_state(scene, stop):
 
 
 def whole(value):
-    """The value with whole floats as integers, as JavaScript writes them; also those inside lists."""
+    """Replace floats without a fraction by integers, because JavaScript writes 2.0 as 2.
+
+    value: a value for JSON. If it is a list, its elements are replaced, also those of inner lists.
+    """
     if isinstance(value, list):
         return [whole(each) for each in value]
     return int(value) if isinstance(value, float) and value == int(value) else value
@@ -211,7 +216,10 @@ def strays(page):
 
 
 def pixels(png, width=0):
-    """The pixels of a PNG on white, (height, width, 3) from 0 to 255; scaled to `width`, unless it is 0."""
+    """The pixels of a PNG on a white background: (height, width, 3), from 0 to 255.
+
+    width: the width in pixels to which the picture is scaled; 0 keeps its size.
+    """
     image = Image.open(io.BytesIO(png)).convert("RGBA")
     image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
     if width:
@@ -236,18 +244,20 @@ def pixels_drawn(page):
 
 
 def shot(page, what, style="", width=0):
-    """The pixels of an element, (height, width, 3), from a screenshot. what: the element, as a locator.
+    """Take a screenshot of an element, and return its pixels: (height, width, 3), from 0 to 255.
 
-    style: CSS that is added for the screenshot. width: as in `pixels`.
+    what: the element, as Playwright's locator. style: CSS that is added for the screenshot. width: the width
+    in pixels to which the picture is scaled; 0 keeps its size.
     """
     with painted(page):
         return pixels(what.screenshot(style=style), width)
 
 
 def look(page, width=0):
-    """The pixels of a page's figures, without their legends, (height, width, 3).
+    """Take a screenshot of a page's figures without legends: (height, width, 3), from 0 to 255.
 
-    Only for tests marked `pixels`, in which WebGL draws. width: as in `pixels`.
+    Only for tests marked `pixels`, because WebGL draws only in these. width: the width in pixels to which the
+    picture is scaled; 0 keeps its size.
     """
     assert not page.evaluate("window.blind"), "mark the test `pixels`"
     frames(page)
@@ -255,10 +265,10 @@ def look(page, width=0):
 
 
 def planes(page, width=0):
-    """The pixels of a page's 2D figures, without their legends, (height, width, 3); for any test.
+    """Take a screenshot of a page's 2D figures without legends: (height, width, 3), from 0 to 255.
 
-    Unlike `look`, it does not wait for WebGL, which draws only in tests marked `pixels`. width: as in
-    `pixels`.
+    Any test can use it. For 3D figures, which need WebGL, see `look`. width: the width in pixels to which the
+    picture is scaled; 0 keeps its size.
     """
     return shot(page, page.locator(".views"), ".legend { visibility: hidden }", width)
 
@@ -284,9 +294,9 @@ def finger(page, points):
 def touches(page, place):
     """A function `put(kind, **fingers)` that sends a touch event to the page.
 
-    kind: the event, such as "touchStart". fingers: for each finger on the screen, by a name such as `f0`, its
-    distance (x, y) in pixels from `place`. `put("touchStart", f0=(-40, 0))` puts one finger to the left of
-    `place`.
+    kind: the event, such as "touchStart". fingers: all fingers on the screen, with the names `f0`, `f1` …;
+    each value is a distance (x, y) in pixels from `place`. `put("touchStart", f0=(-40, 0))` puts one finger
+    down, to the left of `place`.
     """
     touch = page.context.new_cdp_session(page)
 

@@ -1,4 +1,4 @@
-"""Accessibility: axe finds no violations, words tell the figure's state, and keys are enough."""
+"""Accessibility: axe finds no violations, a text describes the figure's state, and the keyboard is enough."""
 
 from pathlib import Path
 

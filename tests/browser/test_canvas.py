@@ -1,4 +1,4 @@
-"""The canvases of 2D views stay on their axes after every change of size, measured from their pixels."""
+"""The canvases of 2D views fit their axes after every change of size; measured from their pixels."""
 
 import pytest
 

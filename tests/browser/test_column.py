@@ -1,4 +1,4 @@
-"""The column beside the figure: a few controls, and text that follows the stages; and the printed page."""
+"""The column beside the figure: its few controls, its text that follows the stages, and its printed form."""
 
 import pytest
 

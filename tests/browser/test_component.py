@@ -228,9 +228,10 @@ def test_a_request_without_an_answer_is_replaced_by_other_choices_but_not_aborte
 
 
 def unanswered(page, base, heard):
-    """Press the button "many" of an application (see `strange`), while requests to `**/recipe/**` fail.
+    """Choose values in a Dash application while no request for a recipe is answered; returns the figure.
 
-    Waits until the page says that it keeps asking, and returns the figure. heard: the list of `strange`.
+    Presses the button "many" of the application `strange`, and waits until the page says that it keeps
+    asking. base: the URL of the server. heard: the list that was given to `strange`.
     """
     page.goto(f"{base}/lab/")
     one = page.locator("#one")

@@ -67,9 +67,10 @@ def test_letters_of_the_formula_are_sliders(page):
 
 
 def test_letters_of_the_formula_get_the_focus_in_the_order_of_the_formula(page):
-    """The key Tab reaches the letters that are sliders in the order in which the formula has them.
+    """The key Tab reaches the formula's letters that are sliders in the order of the formula.
 
-    Beside the figure, their parameters have another order. A symbol that the formula lacks has no letter.
+    Beside the figure, their parameters have another order. A parameter whose symbol is not in the formula has
+    no letter.
     """
     visit(page, "/layernorm?progress=1")
     letters = page.locator(".formula .symbol").all_text_contents()

@@ -1,4 +1,4 @@
-"""Pages before their scripts run, and without any: what is visible, and the size of what they load."""
+"""Pages before their scripts run, and pages without scripts: what is visible, and how much they load."""
 
 import re
 
@@ -40,7 +40,7 @@ def test_the_first_paint_waits_for_no_script(page, link, words):
 
 @pytest.mark.parametrize("link", ["/fold", "/layernorm?d=2&n=60&gamma1=1.5"])
 def test_what_the_player_asks_for_first_is_on_its_way(kept, link):
-    """The page preloads the recipe that its player needs, which is not requested a second time."""
+    """The page preloads the recipe that its player needs, so the player does not request it a second time."""
     page, asked = kept, []
     page.on("request", lambda request: asked.append(request.url) if "/recipe/" in request.url else None)
     page.goto(link)

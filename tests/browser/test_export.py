@@ -124,7 +124,10 @@ def quarter(image):
 
 
 async def both(slug, look):
-    """A scene's default state as the bytes of a PNG, and of a PDF. look: a `Look`, the size of both."""
+    """A picture of a scene's default state in two formats: the bytes of a PNG, and those of a PDF.
+
+    look: a `Look`, which has the width and height of both.
+    """
     scene = scenes()[slug]
     async with export.plate(scene, state_of(scene, {}, tour=False), look) as sheet:
         return await sheet.png(), await sheet.pdf()

@@ -23,10 +23,10 @@ MARK = """(root) => {
 
 
 def drawn(page, root):
-    """The set of the names of the typefaces in which all text inside an element is drawn, and a number.
+    """The typefaces in which the text inside an element is drawn: a set of their names, and a count.
 
-    The number counts the different pairs of a character and a style in this text. root: a CSS selector that
-    consists of letters only, such as "body".
+    The count is the number of different pairs (character, style) in the text. The name of a typeface that is
+    not ours begins with "the system's". root: a CSS selector of letters only, such as "body".
     """
     count = page.evaluate(MARK, root)
     tools = page.context.new_cdp_session(page)
@@ -48,10 +48,10 @@ BEYOND = """() => [...document.querySelectorAll("main msqrt")].filter((e) => e.c
 
 
 def test_pages_are_drawn_in_our_typefaces_and_a_root_is_as_wide_as_what_stands_under_it(page):
-    """All text is drawn in our typefaces, and formulas in STIX Two Math.
+    """All text is drawn in our typefaces, formulas in STIX Two Math; root signs cover all that is under them.
 
-    No radicand extends beyond its root sign, even if the page was laid out before the typeface had loaded, or
-    if words before it have characters that the text typeface lacks.
+    Root signs do so even if the page was laid out before the typeface had loaded, or if words before the
+    formula have characters that the text typeface lacks.
     """
     for path in ("/", "/embed/fold", "/rmsnorm?n=60&tour=3"):
         page.goto(path)

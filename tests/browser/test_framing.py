@@ -46,12 +46,12 @@ def page(kept):
 
 
 def ink(page, kept):
-    """Draw only some marks of the main figure, and measure their pixels.
+    """Draw only some marks of the main figure, and measure the bounding box of their pixels.
 
-    kept: the indices of these marks in `layers` of the first view. Returns three results. The first is the
-    larger of their width and height. The second is the distance of their middle from the panel's middle,
-    across or down, whichever is larger. Both are shares of the panel's smaller side. The third is whether
-    none of their pixels is within RIM of the panel's edge.
+    kept: the indices of these marks in `layers` of the first view. Returns (share, off, inside). share: the
+    larger of the box's width and height. off: the distance between the middles of box and panel, across or
+    down, whichever is larger. share and off are in units of the panel's smaller side. inside: whether all
+    pixels are at least RIM pixels away from the panel's edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)
@@ -66,11 +66,11 @@ def ink(page, kept):
 
 
 def shares(page, scene):
-    """Measure the main figure as the scene opens; returns four results.
+    """Measure the main figure as the scene opens; returns (hero, share, off, inside).
 
-    The first is the size of the sphere or circle, as a share of the panel's smaller side. The others are
-    those of `ink` for all visible marks except guides, labels, marks without rows (such as `Field`),
-    `Support` and `SupportDisc`. Without a sphere or circle, the first is the size of all these marks.
+    share, off, inside: the results of `ink` for all visible marks except guides, labels, marks without rows
+    (such as `Field`), `Support` and `SupportDisc`. hero: the size of the sphere or circle alone, in units of
+    the panel's smaller side; without a sphere or circle, hero is share.
     """
     state = state_of(scene, {})
     at = [
@@ -89,9 +89,10 @@ def shares(page, scene):
 
 
 def computed(slug, size):
-    """The computed bounding box of the main figure: its lines, meshes, discs, and points with their size.
+    """The computed bounding box of the main figure: two corners, (2, 2), in pixels from the panel's centre.
 
-    Marks with an opacity of at most 0.1 are left out. Returns two corners, in pixels from the panel's centre.
+    The box contains lines, meshes, discs and points; a point is as large as it is drawn. Marks with an
+    opacity of at most 0.1 are left out. size: width and height of the panel in pixels.
     """
     state = state_of(scenes()[slug], {})
     view, found = state.recipe.views[0], []

@@ -190,10 +190,10 @@ def test_a_link_without_an_answer_is_followed_later_with_what_the_reader_sets_me
 
 @pytest.mark.allow_errors(OFFLINE)
 def test_choices_made_without_an_answer_are_all_carried_out(new_page):
-    """Two choices made while the server does not answer both take effect when it answers again.
+    """A recording and a norm that are chosen while the server is unreachable are both shown later.
 
-    They are a recording, and then the number of a norm. A change of recording usually resets this number, and
-    the number is the same as before, but the reader has chosen it after the recording.
+    A new recording usually resets the norm to its default. Here it must not, because the norm is chosen after
+    the recording. The test chooses the norm's old number again.
     """
     page = new_page()
     visit(page, "/model?norm=3&progress=1")
@@ -288,7 +288,7 @@ def test_a_module_that_does_not_come_is_told_until_it_comes(new_page, path):
 
 
 def test_the_modules_run_without_being_bundled(page, monkeypatch):
-    """A page works with unbundled JavaScript modules, which it gets without npm or if the bundle is old."""
+    """A page works with separate JavaScript modules, which the server sends if it has no current bundle."""
     monkeypatch.setattr(modules, "folders", lambda: (modules.ASSETS,))
     own = re.compile(r"/assets/\w+/(\w+/[\w/]+\.mjs)$")
     served = []

@@ -120,7 +120,10 @@ def test_on_a_telephone_the_legend_keeps_away_from_the_caption_of_the_clock(kept
 
 
 def test_titles_stay_in_the_legend_of_a_view_without_room_beside_its_marks(kept):
-    """`View.beside=False` keeps titles in the legend: in `shuffle` they would look like names of rows."""
+    """If a view has `beside=False`, its titles stay in the legend, and do not move beside the marks.
+
+    In the scene `shuffle`, titles beside marks would look like names of rows.
+    """
     resize(kept, DESK)
     visit(kept, "/shuffle")
     rest(kept, "p.panels[0].gd.parentElement.querySelector('.legend li')")
@@ -406,14 +409,18 @@ SERVED = f"""async (slugs) => {{
 def fits(share, size):
     """Whether nothing scrolls in a frame of this size, and the main figure is at least LEAST pixels high.
 
-    share: the result of SHARE in this frame. size: width and height in pixels.
+    share: the height and width of the frame's contents, and the height of the main figure, in pixels. size:
+    width and height of the frame in pixels.
     """
     tall, wide, hero = share
     return tall <= size[1] and wide <= size[0] and hero >= LEAST
 
 
 def test_an_embed_scrolls_in_no_frame(page):
-    """No embed scrolls in its frame: for every scene, room for what the player adds is reserved."""
+    """In no frame does the page of an embed scroll, even before its script runs.
+
+    The page, of any scene, already reserves space for everything that the player adds.
+    """
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto("/embed/fold")
     for size in FRAMES:
@@ -438,10 +445,9 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click on a drop of the loss plays the training through the drop.
+    """A click on a drop of the loss plays the training through the drop, and selects a point or a stage.
 
-    It also selects the point or the stage to show. The click works even while Plotly draws, and Enter on the
-    drop's button does the same.
+    The click works even while Plotly draws. Enter on the drop's button does the same as the click.
     """
     page = kept
     visit(page, "/spiral?progress=1")

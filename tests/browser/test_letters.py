@@ -1,4 +1,4 @@
-"""A text whose letters are points: under the figure, and with a reader's own sentence."""
+"""The letters of a text as points: the text under the figure, and a sentence that the reader types."""
 
 import pytest
 from playwright.sync_api import expect

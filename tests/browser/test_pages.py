@@ -49,9 +49,9 @@ def page(kept):
 
 
 def test_ten_figures_after_one_another_leak_no_webgl_context(new_page):
-    """Ten figures one after another in one page free their WebGL contexts.
+    """Ten figures that follow one another in one page free their WebGL contexts.
 
-    Only the contexts of the present figure stay, and one in which Plotly draws images that are saved.
+    At the end, only the contexts of the last figure are left, and one in which Plotly draws saved images.
     """
     page, said = new_page(**SMALL), []
     page.on("console", lambda message: said.append(message.text))

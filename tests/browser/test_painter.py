@@ -144,7 +144,8 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 def let_go(page, progress):
     """Release the figure at a progress, and wait until it has settled, that is, is drawn by the public path.
 
-    Labels that count coinciding points appear only at rest, so this figure is drawn without them.
+    Labels that count coinciding points are switched off, because they would make it differ from the same
+    figure in motion.
     """
     player(page, UNCOUNTED)
     player(page, "p.pointerDown = false")
@@ -221,7 +222,7 @@ def test_the_canvas_in_2d_draws_what_plotly_draws(page):
 def test_a_sheet_whose_vertices_are_shared_is_drawn_as_plotly_draws_it(page):
     """A mesh looks the same in motion and at rest.
 
-    In motion it has each vertex once, with its colour; at rest it has a vertex for each corner of a triangle.
+    In motion, triangles share their vertices; at rest, each corner of a triangle is a vertex of its own.
     """
 
     def shown():

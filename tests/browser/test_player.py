@@ -485,7 +485,8 @@ def test_a_choice_before_the_answer_has_no_entry_in_the_history(page):
 def test_back_skips_the_stops_of_a_closed_tour(page):
     """After a tour is closed, Back leads to the state before the tour; then Forward opens its stops again.
 
-    If the reader started the tour while the figure was moving, that state is at the stage to which it moved.
+    If the figure was moving when the tour started, Back leads to the stage at which the motion would have
+    ended.
     """
     visit(page, "/cone?progress=1")
     player(page, "(p.goTo(0), p.root.querySelector('.head .on').click())")
@@ -537,9 +538,10 @@ def test_back_skips_the_stops_of_every_closed_tour(page):
 
 
 def test_a_link_to_a_place_on_the_page_leaves_the_tour_open(page):
-    """A link to a heading of the same page (#…) leaves the tour open; so do Back and Forward over a choice.
+    """A link to a heading of the same page (#…) does not close the tour.
 
-    Once the tour is closed, Back skips the entry of this link in the history.
+    Neither do Back and Forward if they only change a choice. Once the tour is closed, Back skips the history
+    entry of this link.
     """
     visit(page, "/cone")
     player(page, "(p.tour.visit(0), location.hash = '#question')")
@@ -570,10 +572,10 @@ def test_a_stop_fixes_the_whole_state(page):
 
 
 def test_what_the_reader_sets_while_a_stop_arrives_stays_as_set(page):
-    """Values that the reader sets while the recipe of a stop is loading stay as the reader has set them.
+    """A stop whose recipe arrives late does not replace values that the reader has set in the meantime.
 
-    They are set by a key, a typed number, a number that the reader is still typing, and a slider that the
-    reader still holds. The new recipe is shown only when the reader neither types nor holds a slider.
+    The reader presses a key, types a number, is still typing another one, and holds a slider. The new recipe
+    is shown only when the reader neither types nor holds a slider.
     """
     visit(page, f"/layernorm?{SMALL_2D}")
     with fetching(page, HELD_UP):

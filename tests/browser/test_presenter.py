@@ -106,7 +106,7 @@ def test_on_a_wide_screen_a_table_stands_under_the_card_and_leaves_the_pictures_
 
 
 def test_beside_a_table_pictures_stay_large_and_controls_inside_the_card(page):
-    """While a table stands beside the figure, pictures stay large, and controls inside their card.
+    """In a presentation with a table beside the figure, pictures stay large and controls stay in their card.
 
     The test shows the last stop of the scene `model`, whose text speaks of the table.
     """

@@ -1,4 +1,4 @@
-"""Behind a proxy on a sub-path, as a browser sees it; and its Content-Security-Policy."""
+"""A browser at a server behind a proxy on a sub-path; and the server's Content-Security-Policy."""
 
 import http.client
 import threading
@@ -110,7 +110,7 @@ def test_embeds_need_no_login_where_pages_do(new_page, tmp_path):
 
 @pytest.mark.allow_errors("Content Security Policy|EvalError")
 def test_the_policy_is_in_force(new_page):
-    """A scene does not violate the Content-Security-Policy, which stops scripts made from text."""
+    """A scene obeys its Content-Security-Policy, which blocks inline scripts and code made from text."""
     page = new_page()
     page.add_init_script(WATCH)
     visit(page, f"/layernorm?{SMALL_2D}")

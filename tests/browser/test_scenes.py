@@ -81,18 +81,20 @@ STOPS = f"""(() => {{
 
 
 def together(hero, card, hidden):
-    """Whether most of the main figure and all of the tour's card are visible at once.
+    """Whether most of the main figure and the whole card of the tour are visible at once.
 
-    hero, card: the shares that are visible; hidden: pixels of the card below the window's edge.
+    hero, card: the visible shares of the figure and of the card, from 0 to 1. hidden: the height, in pixels,
+    of the card's text that is visible only after scrolling inside the card.
     """
     return hero >= 0.7 and card > 0.99 and hidden <= 1
 
 
 def apart(seen):
-    """A message that lists the pictures of a tour for which `together` is false; "" if there are none.
+    """A message that lists where a tour's card or the main figure is cut off; "" if both are always visible.
 
-    seen: for each picture, the arguments of `together`. The pictures are numbered from 1. A stop with a
-    question has two pictures: before and after the answer.
+    seen: a list of triples (hero, card, hidden), the arguments of `together`, one for each picture of the
+    tour. In the message, pictures are numbered from 1. A stop with a question has two: before and after the
+    answer.
     """
     cut = [(k, *each) for k, each in enumerate(seen, start=1) if not together(*each)]
     told = "picture {} of the tour: {:.0%} of the hero, {:.0%} of the stop, {:.0f} pixels hidden"
@@ -107,7 +109,7 @@ def scene(request):
 
 @pytest.fixture
 def window(window, request):
-    """The size of the page; None for tests that use `opened`, whose page keeps the size of the last test."""
+    """The size of the page's window. It is None for tests with the fixture `opened`, which keeps the size."""
     return None if "opened" in request.fixturenames else window
 
 
@@ -118,9 +120,10 @@ def page(kept):
 
 @pytest.fixture
 def opened(page, scene):
-    """The page of the scene, with reduced motion; it is loaded only if the scene is not on the page already.
+    """The page of the scene, with reduced motion; it is loaded only if the page shows another scene.
 
-    So tests of one scene follow one another on one page, as the previous test has left it.
+    So the tests of one scene use one page, and each test finds it in the state in which the last one has left
+    it.
     """
     if new := page.evaluate("window.openedForScene") != scene.slug:  # left by tests of other files
         page.evaluate("document.body.replaceChildren()")  # remove the previous scene
@@ -177,9 +180,10 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
 
 
 def made_of(recipe):
-    """The kinds of marks in each view of a recipe, and the kinds of its readouts.
+    """The kinds of marks and readouts in a recipe: a tuple with one set for each view, and one set.
 
-    A kind of mark is its class, its primitive, and whether it has no colour scale.
+    The sets of the views contain kinds of marks, triples (class, primitive, whether the mark has no colour
+    scale). The last set contains the classes of the readouts.
     """
     views = (view.layers for view in recipe.views)
     marks = (frozenset((type(m), m.draws, getattr(m, "color", None) is None) for m in each) for each in views)
@@ -187,7 +191,10 @@ def made_of(recipe):
 
 
 def test_what_the_tour_chooses_is_drawn(opened, scene):
-    """The figure is drawn after jumps to stops of the tour: one stop for each result of `made_of`."""
+    """The figure is drawn in the state of a stop after a jump to this stop.
+
+    Stops with the same kinds of marks and readouts (see `made_of`) are alike, so only one of them is tested.
+    """
     opened.set_viewport_size(DESK)
     stops = {made_of(state_of(scene, stop.state).recipe): stop for stop in scene.text.tour}
     for stop in stops.values():

@@ -28,7 +28,10 @@ def variants(scene):
 
 
 def draw(kind, scene):
-    """Draw a scene's card as `site.draw` does; to save time, only the card of the scene CHOSEN may move."""
+    """Draw a scene's card; to save time, only the card of the scene CHOSEN may have an animation.
+
+    kind: "card" or "moving card". Replaces `site.draw` in these tests.
+    """
     return DRAW(kind if scene.slug == CHOSEN else "card", scene)
 
 

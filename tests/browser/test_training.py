@@ -122,8 +122,8 @@ def link_with_network(page):
 def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     """Another seed can be chosen during training, by number or by a click; the finished run shows it.
 
-    A seed that the training does not have is refused. While the reader presses on the curves, the step stays.
-    The page requests no recipe for any of this.
+    A seed that the training does not have is refused. While the reader presses on the curves, the displayed
+    training step does not advance. The page requests no recipe for any of this.
     """
     page = new_page()
     visit(page, LONG)
@@ -272,9 +272,9 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 
 def answered(route, status):
-    """Answer a request with this status and an HTML page, in place of the server.
+    """Answer a browser's request with this status and an HTML page, in place of the server.
 
-    A proxy does so if its server is down, and a network does so if it first shows a login page.
+    So does a proxy whose server is down, or a network that first shows a login page.
     """
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
