@@ -1,4 +1,4 @@
-"""Columns of a report on trained models, computed a second way, from inputs that hooks record."""
+"""Columns of a report on trained models, compared with results of a second method from recorded inputs."""
 
 from importlib.util import find_spec
 from pathlib import Path

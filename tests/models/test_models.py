@@ -26,9 +26,10 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory):
-    """A function (model, number) that runs for a model the README's command with this index, such as RECORD.
+    """A function (model, number) that runs one of the README's commands for a model.
 
-    Commands for one model run in one folder. The function returns exit code, output and errors.
+    model: the path of the model. number: the index of the command, such as RECORD. The function returns exit
+    code, output and errors. Commands for one model run in one folder.
     """
     places = {}
 

@@ -20,7 +20,7 @@ COMMANDS = ("serve", "list", "export", "site", "story", "record", "report", "mod
 
 
 def ended(capsys, *arguments):
-    """Run `normscape` with arguments with which it exits; return (output followed by errors, exit code)."""
+    """Run `normscape` with arguments that make it exit; returns (output followed by errors, exit code)."""
     with pytest.raises(SystemExit) as end:
         app.main(list(arguments))
     said = capsys.readouterr()
