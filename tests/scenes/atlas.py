@@ -24,10 +24,11 @@ def heads(name: str, column: str) -> list[np.ndarray]:
 
 
 def no_key_is_lost_in_a_head():
-    """Assert that in the shipped table each key of each head of SmolLM2 and MiniLM can be selected.
+    """Assert that each key of each head of SmolLM2 and MiniLM can be selected, by the shipped table.
 
-    The table has the keys of 512 tokens of a text, and those of a sentence: computed by the model, from a
-    norm's output ("after"), and also from the input of the norm ("before").
+    The table counts the unselectable keys of a text of 512 tokens, and those of a sentence. It does so for
+    keys that are computed from a norm's output, as in the model ("after"), and for keys that are computed
+    from the norm's input ("before").
     """
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):
         rows = [row for row in table("trained_keys") if row["model"] == name]

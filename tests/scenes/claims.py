@@ -1,8 +1,8 @@
 """Tools to test the numbers in a scene's text.
 
-A scene's test file has CLAIMS: fragments of the text, each with a function that computes what the fragment
-says, from the recipe or the shipped films, and asserts it. `test_claims` checks that CLAIMS cover every
-number of the text.
+The test file of a scene has a dictionary CLAIMS from fragments of the text to functions. Each function
+computes what its fragment says from the recipe or the shipped films, and asserts it. `test_claims` checks
+that CLAIMS cover every number of the text.
 """
 
 import re
@@ -34,20 +34,24 @@ def text(slug: str) -> str:
 
 
 def claims(slug: str) -> list[tuple[int, int]]:
-    """The places (beginning, end) of all numbers in the text of a scene, in digits or in words.
+    """The positions (beginning, end) of all numbers in the text of a scene, in digits or in words.
 
-    Left out are exponents, indices, years, and words such as "one" and "first".
+    Positions are indices of characters in `text(slug)`. Left out are exponents, indices, years, and words
+    such as "one" and "first".
     """
     return [found.span() for found in COUNTED.finditer(text(slug))]
 
 
 def places(slug: str, fragment: str) -> list[tuple[int, int]]:
-    """The places (beginning, end) at which a fragment occurs in the text of a scene."""
+    """The positions (beginning, end) at which a fragment occurs in `text(slug)`, as character indices."""
     return [found.span() for found in re.finditer(re.escape(fragment), text(slug))]
 
 
 def body(slug: str, title: str) -> tuple[int, int]:
-    """The place (beginning, end) of the words of a stop or question in the text, without its title."""
+    """The position (beginning, end) of the text of a stop or question, without its title.
+
+    The position is a pair of character indices in `text(slug)`. title: the title of the stop or question.
+    """
     heading = f"### {title} "
     start = text(slug).index(heading) + len(heading)
     end = text(slug).find(" ##", start)

@@ -10,10 +10,10 @@ AT_ONCE = 200
 
 
 def layers(recipe, stage):
-    """For each of DIRECTIONS evenly spread directions, the number of triangles of the sheet that it crosses.
+    """For each of DIRECTIONS evenly spread directions, how many triangles of a sheet lie in this direction.
 
-    The sheet is the only `Sheet` of the recipe's first view, at the stage with the number `stage`, with the
-    default parameters.
+    Directions are seen from the origin. The sheet is the only mark `Sheet` of the recipe's first view. It is
+    taken at the stage with the number `stage`, with the default parameters.
     """
     [sheet] = [mark for mark in recipe.views[0].layers if isinstance(mark, Sheet)]
     points = recipe.cloud(sheet.cloud).stages(recipe.defaults)[stage][:, :3]

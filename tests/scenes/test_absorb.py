@@ -151,9 +151,10 @@ def a_zero_gain():
 
 
 def one_matrix_twice():
-    """The language model's head is its transposed embedding, and must not be centred with it.
+    """If the language model's embedding is centred, its head must stay as it is.
 
-    If the transposed centred embedding is the head, the logits are different.
+    The original head is the transposed embedding. With the transposed centred embedding as head, the logits
+    are different.
     """
     shape, weights = shipped("language.safetensors", from_file)
     tokens, own = shape.tokens(TEXT), absorb.untied(weights)

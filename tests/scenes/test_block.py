@@ -148,8 +148,8 @@ def test_the_trained_block_is_what_the_model_reads():
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
     """The branch's normalised copies lie in the hyperplane and, up to the effect of ε, on one sphere.
 
-    Arrows show what attention and MLP add to the stream: they begin at the origin at stage 0, and when they
-    are added, they lead from each token to its new position.
+    Arrows show what attention and the MLP add to the stream. At stage 0 they begin at the origin; when they
+    are added, they lead from each token's old position to its new one.
     """
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
@@ -168,7 +168,10 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
 
 @pytest.mark.parametrize("choices", CASES, ids=str)
 def test_what_is_past_stays(choices):
-    """Earlier tokens stay exactly the same if the last one changes; up to rounding if it is removed."""
+    """If the last token changes, the earlier tokens stay exactly the same.
+
+    If it is removed, they stay the same up to rounding.
+    """
     want = stages("stream", choices)[LAST][:-1]
     for scale, mean, last in EVERYWHERE:
         other = stages("stream", choices, last=last)
@@ -190,7 +193,7 @@ def in_the_browser():
 
 
 def test_the_cache_needs_no_layer_norm():
-    """Causal attention without any norm gives the first 7 tokens the same output with the 8th and without."""
+    """In causal attention without any norm, the outputs of 7 tokens do not depend on an 8th token."""
     rng = np.random.default_rng(0)
     q, k, v = rng.normal(size=(3, 8, 4))
 

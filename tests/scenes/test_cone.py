@@ -236,7 +236,10 @@ def test_the_cone_always_meets_the_sheet():
 
 
 def half_after_a_norm():
-    """A plane after the norm is a cone before it; a line before it is a part of half a great circle after."""
+    """A plane that cuts the norm's output corresponds to a cone in the input.
+
+    A line in the input becomes a part of half a great circle in the output.
+    """
     a_cone()
     half_circle()
 

@@ -135,9 +135,9 @@ def test_curves_are_those_of_the_table():
 
 @pytest.mark.parametrize("gain", [0.15, 1.0, 1.05, 1.87])
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
-    """The readout of the stream's size is within 4 % of the size at the point on the curve of sizes.
+    """The readout of the stream's size agrees, within 4 %, with the point on the curve of sizes.
 
-    Also for branch sizes (`gain`) between those of the table, where both are interpolated.
+    Also for branch sizes (`gain`) that the table lacks. For these, readout and curve are interpolated.
     """
     recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     at = recipe.moment({"gain": gain}, MAX_DEPTH)
@@ -239,11 +239,11 @@ def gradients():
 
 
 def of_the_last_token():
-    """With post-LN the last token after all blocks hardly depends on this token before the blocks.
+    """With post-LN, the last token after all blocks hardly depends on the last token before them.
 
-    The gradient of a random linear function of the last token after the blocks is 0.073 times as long at this
-    token before the blocks as after them. If the function is one of all tokens after the blocks, 92 % of the
-    squared length of the gradient before the blocks belong to the first token.
+    A random linear function of the last token's output has a gradient there and at this token's input; the
+    second is 0.073 times as long. If the function is one of all outputs, 92 % of the squared length of its
+    gradient at the inputs belong to the first token.
     """
     gradients()
     draws = [stack.drawn(64, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]
@@ -263,10 +263,9 @@ def of_the_last_token():
 
 
 def updates():
-    """With LayerNorm, the mean squares of the updates, before the factor g, are those that the text states.
+    """With LayerNorm, the updates before the factor g have the mean squares that the text states.
 
-    If c is the mean of these numbers over the first L blocks, the size grows in these blocks by the factor
-    √(1 + L·c·g²), to within 3 %.
+    If the mean over the first L blocks is c, these blocks multiply the size by √(1 + L·c·g²), to within 3 %.
     """
     for gain, words in ((0.2, ("0.75", "0.82", "0.77")), (1.0, ("0.73", "1.16", "1.00"))):
         squares = []
@@ -364,10 +363,10 @@ def of_a_number_over_tokens():
 
 
 def trained_streams():
-    """The median lengths of norms' inputs are those of the text.
+    """The median lengths of the inputs of trained norms are those in the text.
 
-    The text states those of SmolLM2's first and last norm, and the range over all norms of MiniLM but the
-    first.
+    The text states the lengths at SmolLM2's first norm and at its last norm. For MiniLM it states the range
+    over all norms except the first.
     """
     before, after = atlas.digest("smollm2").rows, atlas.digest("minilm").rows
     said(before[0]["size"], "2.8")

@@ -1,4 +1,4 @@
-"""The text of the scene `digits`, tested with the film (a recorded training) and all trainings' table."""
+"""The text of the scene `digits`, tested with a film (a recorded training) and the table of all trainings."""
 
 from functools import cache
 

@@ -49,9 +49,9 @@ def rows(name):
 def median(name, part, number, *, window=64, kind="places"):
     """The median over the five models of the kind `name`: an array with a number for each layer.
 
-    part: "stream", "across" or "reads", the vectors that are measured. number: a column of the table, or
+    part: the vectors that are measured, "stream", "across" or "reads". number: a column of the table, or
     "way", which is the path length divided by the spread. window: the number of letters in the window. kind:
-    what changes as the window slides, "places" or "past".
+    how the model re-reads the window as it slides, with new positions ("places") or fixed ones ("past").
     """
     each = [row[kind][str(window)][part] for row in rows(name)]
     values = [np.divide(e["path"], e["spread"]) if number == "way" else e[number] for e in each]
@@ -102,12 +102,11 @@ def test_the_table_anew(name, kind):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kind", FORGETTING_LABELS)
 def test_the_letters_are_those_of_the_model(name, kind):
-    """The letters' vectors are those that the model computes from a text that depends on the choice `kind`.
+    """The letters' vectors are those that the model computes from the part of the text that it reads.
 
-    For `kept` the model reads from the start of the first window to the end of the current one, for `past`
-    what is left of the first window, and for `places` the current window. Tested at the first and last stage,
-    for three positions of the window. A letter's distance is that to its vector in the first window, divided
-    by the table's spread. Its path is at least as long.
+    For `kept` this part reaches from the start of the first window to the end of the current one. For `past`
+    it is the rest of the first window, and for `places` the current window. Each letter's path is at least as
+    long as its distance from its first vector, which is in units of the table's spread.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
@@ -166,7 +165,10 @@ def test_numbers_of_a_drift_by_hand():
 
 
 def test_the_division_turns_nothing():
-    """The norm's division turns no vector: a letter's angles from step to step stay the same, up to ε."""
+    """The norm's division changes the direction of no vector.
+
+    As the window slides, a letter's vector turns by the same angles before and after the division, up to ε.
+    """
     for layer in (1, 2, 3, 4):
         recipe = recipe_of(SCENE, layer=layer, window=32)
         cloud, stages = recipe.cloud("true"), []

@@ -39,9 +39,9 @@ FIRST = {"tilt": 25.0, "shift": -0.6}
 
 
 def fates(recipe, params=None):
-    """The numbers of points (3,) that have each of `gates.FATES`, counted with the selection `Gated`.
+    """How many points have each fate: three numbers, in the order of `gates.FATES`.
 
-    params: values of sliders; the others keep their defaults.
+    They are counted with the selection `Gated`. params: values of sliders; the others keep their defaults.
     """
     at = recipe.moment(recipe.defaults | (params or {}), 2)
     only = [
@@ -52,10 +52,10 @@ def fates(recipe, params=None):
 
 
 def by_hand(tilt, shift, *, size=1.0):
-    """The exact shares of the circle that have each of `gates.FATES`, (3,), for the weights set by hand.
+    """The exact share of the circle that has each fate, for weights set by hand: (3,), as in `gates.FATES`.
 
-    tilt, shift: the values of the sliders that set the weights. size: the radius of the circle, as a multiple
-    of that of the norm's output.
+    tilt, shift: the values of the sliders that set the weights. size: the radius of the circle divided by the
+    radius of the norm's output.
     """
     return gates.shares(size * rotation_from_ones(tilt) @ CIRCLE.T, np.full(3, shift), RADIUS)
 
@@ -117,9 +117,9 @@ def test_by_hand_all_that_is_on_comes_home(norm, tilt, shift):
 @pytest.mark.parametrize("function", ["relu", "gelu"])
 @pytest.mark.parametrize("expansion", EXPANSIONS)
 def test_drawn_weights_come_as_near_as_they_can(function, expansion):
-    """W₂ and its shift c are those of least squares; on average, random neurons have variance 1.
+    """W₂ and its shift c are a least-squares fit: no others bring W₂h + c nearer to the input y on average.
 
-    Least squares: no other W₂ and c bring W₂h + c nearer to the input y, by the mean square error.
+    Random neurons have variance 1, on average over the random weights.
     """
     recipe = recipe_of(SCENE, weights="drawn", function=function, expansion=expansion, seed=3)
     y, _, h, back = recipe.cloud("points").stages({})
@@ -430,9 +430,9 @@ def narrow():
 
 
 def three_neurons():
-    """Networks with 3 neurons lose more than 40 % of the points, and are right for less than 84 %.
+    """Networks with 3 neurons lose more than 40 % of the points, and classify less than 84 % correctly.
 
-    Those with 9 or 12 neurons lose less than 22 %, and 16 of these 32 networks none.
+    Networks with 9 or 12 neurons lose less than 22 %; 16 of these 32 networks lose none.
     """
     for norm in SPACES:
         narrow = TABLE[norm, "relu", 1]

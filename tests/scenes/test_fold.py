@@ -101,7 +101,10 @@ def at(title):
 
 
 def through(x, t):
-    """The first coordinate of u₀(x + t, √(1 − x²)): the result for points of the upper half circle."""
+    """The x coordinates after the shift by t and the norm, for the points (x, √(1 − x²)) of the half circle.
+
+    x: an array (n,). The result, (n,), is the first coordinate of u₀(x + t, √(1 − x²)).
+    """
     xy = np.stack([x, np.sqrt(1 - x**2)], -1)
     return FOLD.cloud("points").pipeline.stages(xy, {"t": t, "eps": 0.0})[-1][:, 0]
 
@@ -253,8 +256,8 @@ def a_step_where_you_want_it():
 def what_a_fold_tells():
     """The activation curve is lowest at −1/t; a large shift t lets one threshold find extreme days.
 
-    “Extreme” means very hot or very cold. If t is well above 1, the best threshold finds such days more
-    accurately after the layer than before it; if x is first multiplied by a, t must be well above a.
+    Extreme days are very hot or very cold. If t is well above 1, the best threshold finds them more
+    accurately after the layer than before it. If x is first multiplied by a, t must be well above a.
     """
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):

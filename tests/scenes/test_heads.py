@@ -124,9 +124,9 @@ def on_the_sphere():
 
 
 def shadows(heads):
-    """The semi-axes of what the first of `heads` heads sees of LayerNorm's ball, longest first.
+    """The semi-axes, longest first, of LayerNorm's ball as the first of several heads sees it.
 
-    The window is "sine", with overlap 0.
+    heads: the number of heads. Their windows have the shape "sine" and overlap 0.
     """
     return 2 * np.linalg.svd(share(heads, "sine", 0)[0] * SHOW)[1]
 
@@ -140,8 +140,8 @@ def of_two_heads():
 def twice_as_wide():
     """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    An axis at the place a reaches from a − ½ to a + ½, and a head sees a share of each axis that the window
-    overlaps. So the places of these axes span 1 more than the window.
+    The test finds all places a at which an axis, which reaches from a − ½ to a + ½, overlaps the window.
+    These places span 1 more than the window.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
@@ -331,9 +331,9 @@ def alike():
 
 
 def found(name, **of):
-    """The numbers in the column `name` of the table "soft_heads", for some of its models, ordered by seed.
+    """The column `name` of the table "soft_heads" for models of one kind: an array ordered by seed.
 
-    of: the settings of these models, as columns and their values.
+    of: the settings of these models, as names of columns with their values.
     """
     every = [row for row in table("soft_heads") if all(row.get(key) == value for key, value in of.items())]
     assert [row["seed"] for row in every] == list(range(soft_heads.MODELS_PER_KIND))

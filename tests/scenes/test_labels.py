@@ -27,7 +27,7 @@ def counts(m):
 def starts(lr, steps):
     """For each random labelling, the list of the seeds whose network fits all labels.
 
-    lr, steps: the learning rate and the number of steps of a training in the table "starts".
+    lr, steps: the learning rate and the number of steps with which these networks were trained.
     """
     rows = {row["set"]: row for row in STARTS if (row["lr"], row["steps"]) == (lr, steps)}
     assert len(rows) == films.LABELLINGS and all(row["networks"] == 32 for row in rows.values())

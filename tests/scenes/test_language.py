@@ -56,8 +56,8 @@ def rows(scaled):
 def test_the_last_stage_is_what_attention_reads():
     """The keys at the last stage equal the model's, and the picture is their projection to the hyperplane.
 
-    The cloud "true" has the model's scale at all stages. The cloud that is drawn has another scale at first,
-    and the model's after LayerNorm has divided. If the model only centres, the other scale stays.
+    The cloud "true" has the model's scale at all stages. The cloud "keys", which is drawn, has another scale
+    until LayerNorm has divided. In a model that only centres, it keeps that scale.
     """
     show = hyperplane_basis(4)
     for model in ARMS:
@@ -138,10 +138,9 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """With ε, exactly one key of 200 equal letters is an average of the others, very near to one of them.
+    """Because of ε, exactly one key of 200 equal letters is an average of the others, very near one of them.
 
-    Without ε, no key is an average of others. With ε there is none in the texts of the table, and none if a
-    word is repeated.
+    Without ε there is no such key. With ε there is none in the texts of the table, or if a word is repeated.
     """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
@@ -213,8 +212,8 @@ def losses():
 def first():
     """The largest distance of two equal letters is below the median distance of two different letters.
 
-    32 of the 60 keys are unselectable. The followed key, of an "a", is an average of seven keys; the two of
-    them with weights of at least 0.1 also belong to an "a".
+    32 of the 60 keys are unselectable. The followed key, of an "a", is an average of seven keys. Only two of
+    these seven have weights of at least 0.1, and both belong to an "a".
     """
     points, state = keys()[0], stop("language", "A sentence as keys")
     assert (state.follow, FILM[GREAT], state.choices["layer"]) == (GREAT, "a", "1")
@@ -301,10 +300,10 @@ def an_average():
 
 
 def the_papers_table():
-    """The percentages of unselectable keys in the four layers of two models, as the paper prints them.
+    """The paper's percentages of unselectable keys have the ranges that the text states.
 
-    The keys are those before LayerNorm in the first model, and those of a second model whose norms do not
-    divide. Source: brody2023, tables 1 and 2.
+    There is one percentage for each of the four layers, for the keys before LayerNorm in one model, and for
+    the keys of another model whose norms do not divide. Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):

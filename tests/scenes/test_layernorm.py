@@ -161,7 +161,10 @@ def at(title):
 
 
 def every(*, variant="layernorm", **choices):
-    """A list of recipes, one for each dimension and kind of random points."""
+    """The recipes of one norm for each dimension and each kind of random points, as a list.
+
+    variant: the norm, a choice of the scene. choices: values of further choices.
+    """
     return [recipe_of(SCENE, variant=variant, d=d, points=p, **choices) for d in DIMENSIONS for p in POINTS]
 
 

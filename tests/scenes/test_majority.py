@@ -137,10 +137,10 @@ def test_the_picture_has_the_keys_queries_and_shares_of_the_model():
 
 
 def test_the_number_in_the_corner_is_the_angle_of_what_is_drawn():
-    """The number is the mean angle to 𝟏 of the vectors that the picture shows at each stage.
+    """The number in the corner is the mean angle to 𝟏 of the vectors that the picture shows at each stage.
 
-    It is below 85° for the embeddings, 90° after centring and after the division, and then that of the
-    queries, which the curve shows too.
+    It is below 85° for the embeddings, and 90° after centring and after the division. At the last stage it is
+    the mean angle of the queries, which the curve shows too.
     """
     film = shipped("majority_layer_norm_fast")
     recipe = recipe_of(scenes()["majority"], rate="fast", seed=3)
@@ -215,10 +215,9 @@ def no_difference():
 
 
 def which_length():
-    """Training is slow if values are computed from short vectors, but not if only keys are.
+    """Training is slow if values are computed from short vectors, but not if only keys and queries are.
 
-    This holds in the table, and for the loss after twelve steps. Queries are computed from the same vectors
-    as keys.
+    The table says so for the steps to 50 % accuracy. A training of twelve steps confirms it for the loss.
     """
     assert [row["short"] for row in SHORTENED] == list(films.LENGTHS) and films.LENGTHS_BATCH == 64
     for row, words in zip(SHORTENED, ("464", "460", "950", "1070"), strict=True):
@@ -235,9 +234,8 @@ def which_length():
 def no_gradient_along_one():
     """With LayerNorm, the loss has no gradient along changes c𝟏ᵀ of W_K, for any vector c.
 
-    In this scene the query is W_Kᵀ W_Q n and the key is the normalised vector. So such a change only moves
-    queries along 𝟏, and keys are orthogonal to 𝟏. With RMSNorm, keys are not
-    orthogonal to 𝟏, and the loss has such a gradient.
+    Such a change moves the queries W_Kᵀ W_Q n only along 𝟏, and the keys, which are normalised vectors, are
+    orthogonal to 𝟏. With RMSNorm they are not, and the loss has such a gradient.
     """
     data = majority(32, seed=3, batch=8)
     counts, labels = torch.tensor(data.points, dtype=torch.float64), torch.tensor(data.labels)
@@ -273,8 +271,8 @@ def the_parts():
 def the_factors():
     """A query's part along 𝟏/√d is ⟨W_K 𝟏, W_Q n⟩/d, where n is the normalised embedding of its class.
 
-    The lengths of W_Q n and W_K 𝟏/√d at the start and the end of training are those of the text. So is the
-    length of the part if one of the two matrices is from the end of training, the other from the start.
+    The text states the lengths of W_Q n and W_K 𝟏/√d at the start and the end of training. It also states the
+    length of the part if one of the matrices is from the end of training and the other from the start.
     """
     one = np.ones(8) / np.sqrt(8)
     wanted = {
@@ -303,7 +301,7 @@ def the_factors():
 
 
 def with_a_gain():
-    """For keys γ ⊙ LN(e) + β: a query along 1/γ gives all the same score, one along 𝟏 does not."""
+    """For keys γ ⊙ LN(e) + β, a query along 1/γ gives all keys the same score; a query along 𝟏 does not."""
     rng = np.random.default_rng(0)
     gamma, beta, e = rng.uniform(0.5, 2, 8), rng.normal(size=8), rng.normal(size=(20, 8))
     keys = gamma * layer_norm(e, eps=0.0) + beta
@@ -518,10 +516,10 @@ def no_score_along_any():
 
 
 def the_papers_training():
-    """The numbers of brody2023, appendix E.1, disagree: 1,000 epochs have 14,000 steps, and it says 17,000.
+    """Numbers in brody2023, appendix E.1, disagree: it says 17,000 steps, but 1,000 epochs have 14,000.
 
-    An epoch of 80,000 sequences, 6,000 a step, has 14 steps: the paper's code keeps the last, incomplete
-    batch.
+    An epoch of 80,000 sequences, 6,000 a step, has 14 steps, because the paper's code keeps the last,
+    incomplete batch.
     """
     assert {film.seeds for film in every_film().values()} == {10}
     assert (films.FALLING_RATE_OPTIONS["steps"], TRAINING_SEQUENCES) == (17_000, 80_000)

@@ -329,9 +329,9 @@ def until_layer_29():
 
 
 def just_massive():
-    """Before layer 12, the norms with massive vectors are exactly the eight norms of layers 3 to 6.
+    """Before layer 12, exactly the eight norms of layers 3 to 6 have massive vectors.
 
-    None of them has more than 6 massive vectors, and the longest has 13 median lengths.
+    None of them has more than 6. The longest of these vectors has 13 times the median length.
     """
     rows = shipped("smollm2").rows[: named("smollm2", "layers.12.input_layernorm")[1]]
     early = [row for row in rows if row["massive"]]
@@ -423,9 +423,10 @@ def albert():
 
 
 def after_attention():
-    """In MiniLM's layers 0 to 3, the longest input of the norm after attention has below 1.25 median lengths.
+    """In MiniLM's layers 0 to 3, inputs of the norm after attention have less than 1.25 median lengths.
 
-    The longest input of the norm after the MLP has more than 5. LayerNorm's sphere has the radius √384.
+    The longest input of the norm after the MLP has more than 5 median lengths. LayerNorm's sphere has the
+    radius √384.
     """
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]
@@ -506,9 +507,9 @@ def before():
 
 
 def one_semi_axis():
-    """If gains have different sizes, so have the longest and the shortest semi-axis.
+    """If a norm's gains have different sizes, its longest and its shortest semi-axis are different.
 
-    The exception is a norm that centres two coordinates, which leaves only one semi-axis.
+    The exception is a norm that centres two coordinates: it has only one semi-axis.
     """
     gamma = np.array([1.0, 3.0, -2.0], dtype=np.float32)
     for d, kind, equal in ((2, "layer_norm", True), (3, "layer_norm", False), (2, "rms_norm", False)):
@@ -722,10 +723,10 @@ def test_the_label_of_a_run_stands_on_no_norm_in_a_narrow_view(name):
 
 @pytest.mark.parametrize("norm, other", [(1, 0), (31, 6), (61, 12)])
 def test_the_second_recording_has_a_picture_of_its_norm_at_the_same_depth(norm, other):
-    """If SmolLM2 and MiniLM are compared, MiniLM's norm at the same relative depth is drawn beside SmolLM2's.
+    """If SmolLM2 is compared with MiniLM, MiniLM's norm at the same relative depth is drawn beside SmolLM2's.
 
-    SmolLM2 has 61 norms and MiniLM 13. The picture of MiniLM's norm shows the same as without the comparison.
-    SmolLM2's RMSNorms have the stage “centre” too, at which their vectors do not move.
+    SmolLM2 has 61 norms and MiniLM 13. The picture of MiniLM's norm is the same as without the comparison.
+    SmolLM2's RMSNorms also have the stage “centre”, at which their vectors do not move.
     """
     recipe = recipe_of(SCENE, recording="smollm2", beside="minilm", norm=norm)
     alone = recipe_of(SCENE, recording="minilm", norm=other + 1)

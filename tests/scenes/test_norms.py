@@ -358,9 +358,8 @@ def walls_and_a_sphere():
 def slopes():
     """LayerNorm maps the three numbers of a point along a line with the slope 1/σ, for this point's σ.
 
-    Two lines are fitted to the numbers of all points together: one to the numbers nearer than 0.4 to the mean
-    of all numbers, the other, less steep one to those farther than 0.9 from it. Most of the points' own lines
-    are steeper than both.
+    Most of these lines are steeper than two lines that are fitted to the numbers of all points. One is fitted
+    to numbers nearer than 0.4 to their mean; the other, less steep, to those farther than 0.9.
     """
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)

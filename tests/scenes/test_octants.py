@@ -51,10 +51,10 @@ def best_plane(x, labels):
 
 
 def exhaustive(x, labels):
-    """The share of the points x that the best of all planes classifies correctly, as in `best_plane`.
+    """The share of the points x that the best of all planes classifies correctly, found by exhaustive search.
 
-    All planes through three of the points are tried. The three points themselves count as right: a small
-    movement of the plane can bring each of them to either side.
+    The search tries each plane through three of the points. These three count as correct, because a small
+    movement of the plane can bring each of them to either side. labels: the class of each point, 0 or 1.
     """
     i, j, k = np.array([(i, j, k) for i in range(len(x)) for j in range(i) for k in range(j)]).T
     normals = np.cross(x[j] - x[i], x[k] - x[i])
@@ -74,7 +74,7 @@ def of_points(n):
 
 @cache
 def stages(step=LAST):
-    """The 400 points of the shown seed, at each stage."""
+    """The 400 points of the shown seed at each stage. step: the training step of the network."""
     return RECIPE.cloud("data").stages({"step": step})
 
 
@@ -84,9 +84,10 @@ def at_stop(title):
 
 @cache
 def turned():
-    """The largest drop of the loss, an `Event`, and the angles in degrees (L, N) by which points turn in it.
+    """The largest drop of the loss, and the angles by which points turn during this drop.
 
-    The angles are on the spheres of the L norms.
+    Returns (drop, angles). drop: an `Event`. angles: in degrees, (L, N), for N points on the spheres of L
+    norms.
     """
     drop = max(drops(FILM.steps, FILM.loss[SEED]), key=lambda e: e.before - e.after)
     ends = FILM.weights[SEED, np.searchsorted(FILM.steps, [drop.start, drop.end])]

@@ -119,8 +119,8 @@ def eight_bits():
 def squeezed():
     """If the outlier a becomes ten times as large, the outputs come ten times nearer to one another.
 
-    Tested from a = 100 to a = 1000, with distances from the first output. The coordinates of each output
-    after its first are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0 for RMSNorm.
+    Compared are the distances from the first output for a = 100 and a = 1000. All coordinates of the outputs
+    except the first are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0 for RMSNorm.
     """
     for norm, d in KINDS:
         near = []
@@ -211,9 +211,10 @@ def places_left(title, count):
 
 
 def real(**params):
-    """The vectors of first and of later tokens, with coordinate 507 scaled; the recipe; its parameters.
+    """Recorded vectors with coordinate 507 scaled, the scene's recipe for them, and its parameters.
 
-    params: values that replace defaults; the one named `factor` multiplies coordinate 507.
+    The vectors are a list of two arrays: those of first tokens, and those of later tokens. params: values
+    that replace defaults of parameters. The parameter `factor` multiplies coordinate 507.
     """
     recipe = recipe_of(SCENE, norm="smollm2")
     params = recipe.defaults | params

@@ -44,9 +44,9 @@ def test_the_hue_of_a_token_is_its_angle_also_opposite_the_start():
 
 
 def average(x, beta):
-    """What attention computes for each of the tokens x (…, n, d): a weighted average of all tokens.
+    """Attention's output for each of the tokens x (…, n, d): a weighted average of all tokens, (…, n, d).
 
-    The weights are the softmax of beta·⟨xᵢ, xⱼ⟩.
+    The weights are the softmax of beta·⟨xᵢ, xⱼ⟩ over j.
     """
     weights = np.exp(beta * (x @ x.mT - 1))
     return weights / weights.sum(-1, keepdims=True) @ x
@@ -70,9 +70,10 @@ def turn(degrees):
 
 
 def scipy(x, beta, until, values=0, scores=0):
-    """The tokens' path, integrated by SciPy: a function from the time (at most `until`) to the tokens (n, d).
+    """Integrate the tokens' motion by SciPy; returns a function from the time to the tokens (n, d).
 
-    x (n, d): the tokens at time 0. values, scores: the angles in degrees of the rotations V and K.
+    x (n, d): the tokens at time 0. beta: the factor of attention's scores. until: the latest time for which
+    the function can be used. values, scores: the angles in degrees of the rotations V and K.
     """
     V, K = (turn(degrees) if degrees else np.eye(x.shape[-1]) for degrees in (values, scores))
 
@@ -89,16 +90,21 @@ def scipy(x, beta, until, values=0, scores=0):
 
 @cache
 def draws(d, n, beta, placement="post"):
-    """The tokens of `states`, scaled to length 1: (times, DRAWS, n, d)."""
+    """The tokens of random draws at all times of the integration, as unit vectors: (times, DRAWS, n, d).
+
+    d: the dimension. n: the number of tokens. beta: the factor of attention's scores. placement: where the
+    norm is, such as "post".
+    """
     return norm(states(d, n, beta, placement))
 
 
 @cache
 def states(d, n, beta, placement):
-    """The states of tokens of DRAWS random draws at all times of the integration: (times, DRAWS, n, d).
+    """The states of the tokens of random draws at all times of the integration: (times, DRAWS, n, d).
 
-    They are computed in NumPy by Runge–Kutta steps of the same lengths as in the figure. placement: the place
-    of the norm, on which the equation depends. beta: the factor of attention's scores.
+    NumPy computes them by Runge–Kutta steps as long as those in the figure. d: the dimension. n: the number
+    of tokens. beta: the factor of attention's scores. placement: where the norm is, which changes the
+    equation.
     """
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(DRAWS)]))
 
@@ -174,8 +180,8 @@ def test_a_token_is_put_elsewhere_on_its_way(d, placement):
 def error(beta=9.0, values=0, scores=0):
     """The largest distance between a token's position in the figure and its position by SciPy.
 
-    It is taken over all tokens and the times at STOPS. beta, values, scores: values of the sliders, as in
-    `scipy`.
+    It is the maximum over all tokens and all times in STOPS. beta: the factor of attention's scores. values,
+    scores: the angles in degrees of the rotations V and K.
     """
     recipe = recipe_of(SCENE)
     path = scipy(recipe.cloud("tokens").points, beta, 100, values, scores)
@@ -206,7 +212,7 @@ def inexact():
 
 
 def five_degrees():
-    """The angle at which two tokens count as 4/3 clusters is between 4° and 6°."""
+    """The number of clusters of two tokens is a fraction; it is 4/3 at an angle between 4° and 6°."""
 
     def excess(angle):
         return counted(np.array([[1, 0], [np.cos(angle), np.sin(angle)]])) - 4 / 3
@@ -271,10 +277,10 @@ def halved(path):
 
 
 def ratios(beta, expected):
-    """Assert the time in which the number of clusters halves, as a multiple of that with post-LN.
+    """Assert how long it takes until the number of clusters has halved, in units of the time with post-LN.
 
-    There are 32 tokens on the circle. beta: the factor of attention's scores. expected: {placement: median,
-    smallest and largest multiple over the draws}, as texts such as "1.23".
+    There are 32 tokens on the circle. beta: the factor of attention's scores. expected: for each placement of
+    the norm, the median, smallest and largest of these times over the draws, as texts such as "1.23".
     """
     unit = halved(draws(2, 32, beta))
     for placement, numbers in expected.items():
@@ -309,8 +315,8 @@ def faster():
 def off(beta, placement, other):
     """Distances of tokens under `placement` at time t from the same tokens under `other` at time log(1 + t).
 
-    Returns (times, DRAWS, n), for each token and each t of `times()`. The tokens are scaled to length 1, and
-    move on the circle. Their positions at log(1 + t) are interpolated.
+    Returns (times, DRAWS, n), with a row for each t in `times()`. Tokens are unit vectors on the circle.
+    Their positions at log(1 + t) are interpolated. beta: the factor of attention's scores.
     """
     own, path, t = np.log1p(times()), draws(2, 32, beta, other), times()
     k = np.maximum(np.searchsorted(t, own), 1)

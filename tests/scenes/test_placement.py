@@ -31,10 +31,10 @@ def row(kind, qk_norm=False, sharp=1):
 
 
 def values(name, kind, *choices):
-    """Median, minimum and maximum over the random draws, for each position along the blocks: (positions, 3).
+    """Median, minimum and maximum of a quantity over the draws, at places along the blocks: (places, 3).
 
-    name: the measured quantity, a column of the table "placement" in `films/`. kind, choices: they select the
-    row, as in `row`.
+    name: the quantity, a column of the table "placement". kind: the placement of the norm. choices: whether
+    queries and keys are normalised, and the factor of their matrices; by default False and 1.
     """
     return np.array(row(kind, *choices)[name])
 
@@ -124,7 +124,8 @@ def angles_between(a, b):
 def keeps_the_angles(x, azimuth):
     """Assert that the path in space that `directions` draws has the angles of the path x (K, d).
 
-    These are the angle of each vector to the first, and to the next. azimuth: as in `directions`.
+    These are the angles between each vector and the first, and between each vector and the next. azimuth: the
+    direction in degrees in which the path in space begins.
     """
     start, turn = angles_between(x, x[:1]), angles_between(x[:-1], x[1:])
     drawn_path = directions(start, turn, azimuth)

@@ -124,10 +124,10 @@ def lengths(rate, decay, steps, draw):
 
 
 def the_law():
-    """The scene's law is the length of w after many steps, if the gradient is noise of constant size.
+    """If the gradient is noise of constant size, the length of w after many steps is the scene's law.
 
-    The size is that at ‖w‖ = 1. The law is (η/(2λ − ηλ²))^¼, nearly (η/2λ)^¼, with the learning rate η and
-    the weight decay λ. If the size is random, the mean length of w in a long run is near the law for a small
+    The law is (η/(2λ − ηλ²))^¼, nearly (η/2λ)^¼, with the learning rate η and the weight decay λ. The noise
+    is measured at ‖w‖ = 1. If its size is random, the mean length in a long run is near the law for a small
     ηλ, but more than 10 % above it for ηλ = 0.6.
     """
     recipe, params = state(decay=0.1, pull=0.0, noise=1.0)

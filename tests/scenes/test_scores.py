@@ -38,20 +38,22 @@ def basis(d):
 
 
 def whole(turned, g, d, shared, rho):
-    """Vectors (n, d) in the usual basis, from random coordinates and a part that all vectors share.
+    """Vectors (n, d), each a sum of random coordinates and a random multiple of one shared direction.
 
-    turned (n, d): the random coordinates, in the rows of `basis(d)`. g (n,): for each vector a random number,
-    by which the shared direction is multiplied. shared: "one" if this direction is 𝟏; otherwise it is w. rho:
-    the correlation of coordinates that the shared part causes.
+    turned (n, d): the random coordinates, in the basis `basis(d)`. g (n,): the random multiples. shared:
+    "one" if the shared direction is 𝟏; otherwise it is w = (1, …, 1, −1, …, −1). rho: the correlation of
+    coordinates to which the shared direction leads. The result is in the usual basis.
     """
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
 
 
 def drawn(d, shared, rho):
-    """The random queries and keys behind the scene, two arrays (PAIRS, d); the recipe stores less of them.
+    """The random queries and keys of the scene: a list of two arrays (PAIRS, d).
 
-    shared: which direction all vectors share. rho: how strongly this makes their coordinates correlate.
+    The recipe does not contain them, only a few numbers of each pair. d: the number of coordinates. shared:
+    "one" if all vectors share the direction 𝟏; otherwise they share w = (1, …, 1, −1, …, −1). rho: the
+    correlation of coordinates to which this leads.
     """
     rng = np.random.default_rng(SEED)
     turned, g = rng.standard_normal((2, PAIRS, d)), rng.standard_normal((2, PAIRS))
@@ -65,10 +67,10 @@ def drawn(d, shared, rho):
 @pytest.mark.parametrize("rho", CORRELATIONS)
 @pytest.mark.parametrize("d", [1, 2, 4, 64])
 def test_a_few_numbers_hold_whole_vectors(d, rho, shared):
-    """The numbers that the scene stores of a pair (q, k) are those of the whole vectors.
+    """The few numbers that the scene stores of a pair (q, k) equal those computed from the whole vectors.
 
-    They are the score ⟨q, k⟩, its square, and the cosine; and, both divided by √d, the length of k and the
-    coordinate of k along q.
+    They are: the score ⟨q, k⟩; its square; the cosine; the length of k, divided by √d; and the coordinate of
+    k along q, divided by √d.
     """
     q, k = drawn(d, shared, rho)
     norms = (lambda x: x, center, lambda x: layer_norm(x, eps=0.0))

@@ -200,9 +200,9 @@ def all_of_the_weight():
 
 
 def never_reached():
-    """A key on a side of the hull, or with a copy at a corner, has a largest weight that no query reaches.
+    """A key on a side of the hull, or with a copy at a corner, has a weight below a limit, for any query.
 
-    The weight rises with the length of the query, towards 1/3 (side) or 1/2 (corner).
+    The weight rises towards this limit, 1/3 (side) or 1/2 (corner), as the query becomes longer.
     """
     side = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0], [0.5, -1.2]])
     corner = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0]])
