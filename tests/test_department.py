@@ -102,10 +102,10 @@ def department(folder, *, tls=True, **others):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A running department server: a function that sends a request, and the path of the web server's log.
+    """Run a department server; yields a function `fetch`, and the path of the web server's log.
 
-    The function sends it over TLS, and returns status, body and headers. reader: the local IP address from
-    which it connects.
+    `fetch(path, method, reader, body, **headers)` sends a request over TLS, and returns status, body and
+    headers of the answer. reader: the local IP address from which the request comes.
     """
     folder = tmp_path_factory.mktemp("department")
     with department(folder, CLIENT_CPU_BURST="5") as (port, log):
@@ -172,8 +172,8 @@ def test_the_site_speaks_http_2(server, host):
 def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
     """Requests to the site leave no line in the host's logs.
 
-    The same nginx has a second server, which logs. Once the logs contain a later request to that server, they
-    would also contain the requests to the site.
+    The same nginx has a second server, which logs. The test sends it a last request, and waits until the logs
+    have it; by then they would have the requests to the site too.
     """
     fetch, log = server
     folder = log.parents[1] / "outer"
@@ -277,9 +277,10 @@ def test_uploads_can_be_refused(tmp_path):
 
 
 def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
-    """With the documented regular expression, our .js files are ours even if the host has a location for .js.
+    """Our .js files come from us even if the host has a location for .js.
 
-    With a prefix instead, the host's location takes them. The public locations take precedence over both.
+    The documented regular expression achieves this; with a prefix, the host's location would take them. Our
+    public locations take precedence over both.
     """
     (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", TEXT)
     passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"

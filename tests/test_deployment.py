@@ -319,8 +319,8 @@ def html_links(text):
 def test_every_link_stays_below_the_prefix():
     """With a prefix, each link of the pages begins with it, and is otherwise the same as without a prefix.
 
-    The server answers each link with 200. Not requested are `run`, to which the player adds a name, and all
-    links to moving pictures but one.
+    The server answers each link with 200. The test skips the link `run`, to which the player adds a name, and
+    all moving pictures but one.
     """
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")
@@ -564,9 +564,9 @@ def test_nginx_takes_as_large_a_body_as_the_web_server():
 
 @pytest.mark.parametrize(("given", "number"), [("", "500"), ("5000", "5000")])
 def test_the_proxy_image_starts_nginx_with_the_limit_of_requests(tmp_path, given, number):
-    """The Dockerfile's command gives nginx our nginx.conf, in which only the limit of requests may differ.
+    """The Dockerfile's command starts nginx with our nginx.conf, and can change only the limit of requests.
 
-    The command runs in other folders, with a fake `nginx` that prints its configuration.
+    The test runs the command in other folders, with a fake `nginx` that prints its configuration.
     """
     stage = (ROOT / "Dockerfile").read_text().partition(" AS proxy\n")[2]
     command = json.loads(re.search(r"^CMD (\[.*\])$", stage, re.M)[1])

@@ -247,10 +247,10 @@ def test_a_film_with_hostile_settings(name, value):
 @BRIEF
 @given(st.data())
 def test_a_file_that_is_almost_a_run(data):
-    """A film's file whose metadata or bytes are changed is shown or refused.
+    """A film's file with changed metadata or changed bytes is shown, or refused.
 
-    In one file, an entry of the metadata, which may be new, has any value. In another, up to three bytes are
-    changed, and the end may be cut off.
+    The test makes two such files. In the first, an old or new entry of the metadata has any value. In the
+    second, up to three bytes are changed, and the end may be cut off.
     """
     meta = deepcopy(META)
     place = data.draw(st.sampled_from([meta, meta["network"], meta["data"], meta["settings"]]))

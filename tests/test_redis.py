@@ -110,9 +110,9 @@ def join(queue, order, owner="me"):
 
 
 def told(ticket, stop=False):
-    """The reply to one poll for the training `ticket`: its news since the last poll, or its outcome; else {}.
+    """Poll once for the training `ticket`; returns its outcome, or its news since the last poll.
 
-    stop: whether the page asks to end the training early.
+    If there is neither outcome nor news, returns {}. stop: whether the page asks to end the training early.
     """
     seen = SEEN.get(ticket, NOTHING)
     text = follow.reply_text(lambda: None, ticket, seen=seen, stop=stop, look={})

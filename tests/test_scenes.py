@@ -36,13 +36,13 @@ def client():
 def reachable(scene):
     """Yield dictionaries {name of a choice: value}, each of which sets one choice of the scene.
 
-    The values of a list are all options; of a number, the smallest and the largest (of a `narrowed` one only
-    the smallest); of a choice of several options, none, each one alone, and all. The default is left out, and
-    so are choices of other kinds.
+    Its values, except the default, are: for a list, all options; for a number, the smallest and the largest;
+    for a `narrowed` number, the smallest; for a choice of several options, none, each one alone, and all.
+    Choices of other kinds are left out.
 
     If a choice exists only for some values of another choice (`when`), the dictionary also sets the other
-    choice, to the first of these values. Then the default is not left out; for a choice of another kind, it
-    is the only value.
+    choice, to the first of these values. In this case the default is one of the values of the choice. If the
+    choice is of another kind than those above, the default is its only value.
     """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
@@ -145,10 +145,10 @@ def test_a_few_controls_are_open(scene):
 
 
 def stages_by_choice(scene):
-    """The names of the stages for all combinations of the choices that change them.
+    """The names of the stages for different choices: a list of tuples, without duplicates.
 
-    Of each such choice, the values are the default and those of `reachable` that change the stages. Returns a
-    list of different tuples. The first is that of the defaults.
+    All choices that can change the stages are combined. The values of such a choice are its default, and
+    those of `reachable` that change the stages. The first tuple belongs to the defaults.
     """
     usual = recipe_of(scene).stages
     options = {}
