@@ -251,7 +251,10 @@ def copies():
 
 
 def free_from_three_on():
-    """On LayerNorm's sphere, all keys without copies can win if d ≥ 3; if d = 2, it has only two points."""
+    """On LayerNorm's sphere, queries can select all keys without copies if d ≥ 3.
+
+    In d = 2 this sphere has only two points.
+    """
     all_free()
     copies()
     for d in (3, 4):
@@ -293,7 +296,10 @@ def the_lead():
 
 
 def zeros():
-    """LayerNorm loses no key if one gain is 0, but does if two are; RMSNorm loses keys if one is."""
+    """With LayerNorm, some keys are unselectable if two gains are 0, but none if only one is.
+
+    With RMSNorm, one gain of 0 is enough.
+    """
     for seed in SEEDS:
         for d in (3, 4):
             layer, rms = (recipe_of(SCENE, seed=seed, d=d, norm=norm) for norm in ("layernorm", "rmsnorm"))
@@ -363,7 +369,10 @@ def only_copies():
 
 
 def sliders_of_the_query():
-    """The sliders q₁ … are the coordinates of the query in turned coordinates, the last along 𝟏 if d ≤ 3."""
+    """The sliders q₁ … are the coordinates of the query in a rotated basis.
+
+    In d ≤ 3, the last vector of this basis is along 𝟏. In d = 4 the three sliders are orthogonal to 𝟏.
+    """
     for d, labels in (
         (2, ["q ⊥ 𝟏", "q along 𝟏"]),
         (3, ["q ⊥ 𝟏, first", "q ⊥ 𝟏, second", "q along 𝟏"]),

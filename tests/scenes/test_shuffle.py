@@ -37,9 +37,9 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """Some shuffles of each kind, recomputed with the model, have results that are in the shipped table.
+    """The model's results for some shuffles of each kind, computed again, are in the shipped table.
 
-    The table's means and standard deviations are those of the results of all shuffles in it.
+    The means and standard deviations in the table are those of all its results.
     """
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)
@@ -84,10 +84,11 @@ def test_the_scale_has_few_round_numbers():
 
 
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
-    """The mean of the column for a kind of shuffle at a place, over all models, or of the model of one seed.
+    """The mean of a column of the table over all models, or over the model of one seed.
 
-    place: where axes are permuted. layer: counts from 1. measure: "loss" or "divergence", which the shuffle
-    increases. trained: whether the models are trained. seed: None for all models.
+    place: where axes are permuted. kind: the kind of shuffle. layer: counts from 1. measure: "loss" or
+    "divergence", by how much the shuffle increases it. trained: whether the models are trained. seed: None
+    for all models.
     """
     found = rows(trained, layer - 1, place, seed)
     assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)

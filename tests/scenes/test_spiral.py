@@ -138,9 +138,10 @@ def turned():
 
 
 def rate(seed, event):
-    """Number of points that turn by more than 90° on a sphere, per 100 steps of a drop or plateau.
+    """How many points turn by more than 90° from the start to the end of an event, per 100 of its steps.
 
-    Of all spheres, the one with the most such points counts.
+    They are counted on each sphere, and the largest number is taken. seed: the network of the film. event: a
+    drop or plateau of its loss, an `Event`.
     """
     first, last = (FILM.weights[seed, checkpoint(step)] for step in (event.start, event.end))
     across = turns(FILM.network, first, last, FILM.data.points) > SIDE_CHANGE_DEGREES

@@ -168,10 +168,10 @@ def crossings(heights, level):
 
 
 def sheet_by_sheet():
-    """Claim: the curve of heights crosses the height of the ray once for each strand that the ray crosses.
+    """Claim: the curve of heights crosses the ray's height once for each strand that the ray crosses.
 
-    Strands are counted in closed form: as the points of the circle that the layers map to the direction of
-    the ray.
+    In closed form, the number of strands is the number of points of the circle that the layers map to the
+    ray's direction.
     """
     for angle in (20.0, -50.0, 40.0):
         recipe, params = layers_state(ray=angle)
@@ -191,7 +191,7 @@ def sheet_by_sheet():
 
 
 def twice_on_an_ellipse():
-    """Each map makes an ellipse on the right of the origin, at all ends of the sliders."""
+    """Each map sends the circle to an ellipse right of the origin, for both end values of its sliders."""
     recipe, defaults = layers_state()
     ends = {each.name: (each.min, each.max) for each in recipe.parameters}
     for s, t in product(ends["s1"], ends["t1"]):

@@ -184,10 +184,10 @@ def around_the_origin():
 
 
 def level_around_the_axis():
-    """Within 20° of the x axis heights are near ±1.
+    """Within 20° of the x axis, heights are near ±1.
 
-    The farther from 0 on a ray, the smaller is the slope across the ray. At the origin, the slope along the
-    x axis is 1/√ε.
+    Across a ray from the origin, the slope is smaller at a larger distance from the origin. At the origin,
+    the slope along the x axis is 1/√ε.
     """
     phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
     for side in (1, -1):

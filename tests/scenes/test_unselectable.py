@@ -57,7 +57,7 @@ def test_the_table_is_what_make_films_counts():
 
 
 def test_shares_known_before():
-    """The table's shares agree to 0.03 with those known from few sets; with LayerNorm they are 0."""
+    """The table's shares are within 0.03 of earlier ones from few sets of keys; with LayerNorm they are 0."""
     for (n, d), known in {(20, 2): 0.65, (50, 2): 0.85, (50, 4): 0.43, (100, 8): 0.08}.items():
         assert abs(ROWS[n, d]["drawn"][0] - known) < 0.03 and ROWS[n, d]["layernorm"][0] == 0
 
@@ -173,9 +173,10 @@ def two_places():
 
 
 def at_stop(title, arm, words):
-    """Assert that a stop shows `arm`, and the share `words` in the cell that it follows.
+    """Assert that a stop of the tour shows the stage `arm`, and follows a cell with the share `words`.
 
-    The choice d of the stop is the cell's. Returns the cell's n and d.
+    words: the share in percent, as in the text. The stop's choice d must be that of the cell. Returns the
+    cell's n and d.
     """
     state = stop("unselectable", title)
     assert ARMS[int(state.progress)] == arm
@@ -223,7 +224,10 @@ def the_price():
 
 
 def the_smallest_deviation():
-    """Of two keys, that with the smaller standard deviation, not the shorter, ends farther inside the sphere."""
+    """Of two keys, the one with the smaller standard deviation ends farther inside the sphere.
+
+    In the test, the other key is the shorter one.
+    """
     x = np.array([[5.0, 5.01, 4.99], [0.3, -0.1, 0.2]])
     short, inside = np.linalg.norm(x, axis=1), np.linalg.norm(layer_norm(x, eps=1e-5), axis=1)
     assert short.argmin() == 1 and inside.argmin() == x.std(1).argmin() == 0
