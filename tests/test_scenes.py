@@ -163,10 +163,10 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each scene has paragraphs with stages, and each of them names at least one stage of the default recipe.
+    """Each scene has paragraphs with stages, each of which names at least one stage of the default recipe.
 
-    Each name is that of a stage for some choices. A number means the same stage in every recipe. A paragraph
-    without numbers is highlighted at all stages of a kind ("Linear 1", "Linear 2" …), or at none of them.
+    Every name is that of a stage for some choices, and a number means the same stage in every recipe. A
+    paragraph without numbers is highlighted at all stages of a kind ("Linear 1", "Linear 2" …), or at none.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -315,13 +315,9 @@ SMALLER = {
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     """The main figure of the first view takes at least 60 % of its panel, and is central as the scene opens.
 
-    The share is that of its width or height, whichever is larger, in the smaller side of the panel. If the
-    view has spheres or circles, the main figure is the one that is largest at any stage or as the scene
-    opens. Otherwise, it is all visible marks as the scene opens.
-
-    Central: the middle of all visible marks is at most 0.08 panel sides off, in each direction. Of the
-    visible marks, guides, labels, marks without rows and supporting planes do not count. SMALLER and LAID_OUT
-    list exceptions.
+    It is the largest sphere or circle of any stage or, without one, all visible marks except guides, labels,
+    marks without rows and supporting planes. The middle of these marks is at most 0.08 of the panel's smaller
+    side off the panel's middle. SMALLER and LAID_OUT list exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

@@ -188,6 +188,6 @@ def test_no_debugger():
 
 @pytest.mark.parametrize("slug", [*scenes()])
 def test_what_a_page_is_refused_it_says(client, slug):
-    """A page for a link with an invalid value contains none of it as markup."""
+    """If a page refuses a link with an invalid value, it contains none of this value as markup."""
     answer = client.get(f"/{slug}?progress=<script>alert(1)</script>")
     assert answer.status_code == 400 and "<script>alert" not in answer.text
