@@ -80,7 +80,7 @@ def pytest_runtest_makereport(item):
 def serving(folder):
     """Run `python app.py` on a free port until the block ends; yields its base URL and its process.
 
-    folder: where its log and its cache are.
+    folder: the folder for the server's log (log.txt) and its cache.
     """
     port = free()
     log = folder / "log.txt"

@@ -138,7 +138,7 @@ def drag(page, start, by, steps=8, release=True):
 
 
 def drag_slider(page, name, by, steps=20):
-    """Drag the thumb of a parameter's slider by `by` pixels to the right."""
+    """Drag the thumb of a parameter's slider by `by` pixels to the right, in `steps` moves of the pointer."""
     selector = f"#parameter-{name}"
     page.locator(selector).scroll_into_view_if_needed()
     box = page.locator(selector).bounding_box()

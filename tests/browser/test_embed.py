@@ -150,9 +150,10 @@ def heights(page):
 
 
 def test_the_height_comes_to_rest(host):
-    """The height of an embed's frame, which follows its contents, stays once the figure is at rest.
+    """Once the figure is at rest, the height of an embed's frame no longer changes.
 
-    It would change without end if the height of the contents depended on that of the frame.
+    The frame is made as high as its contents. If the height of the contents depended on that of the frame,
+    both would change without end.
     """
     paths = (
         f"layernorm?{SMALL_2D}&controls=0",
@@ -257,8 +258,8 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
 
-    The message says that the picture is as it was. After a change this is no longer true. The other values of
-    the refused state are not applied later either.
+    It is hidden because it says that the picture is as it was. The valid values in a refused state are not
+    applied later either.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing

@@ -134,7 +134,7 @@ async def both(slug, look):
 
 
 def exported(slug, out, *arguments):
-    """Run `normscape export` with these arguments; it writes the file `out`.
+    """Run `normscape export <slug> --out <out>` with further arguments, so that the file `out` is written.
 
     It runs in a thread of this process, because a new process would have to import everything first.
     """

@@ -133,9 +133,9 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 
 
 def saved(page, folder):
-    """Save the notebook in JupyterLab, and check its file and the page that nbconvert makes of it.
+    """Save the notebook in JupyterLab, and check a.ipynb and the HTML page that nbconvert makes of it.
 
-    The file has less than 400 kB. Without a network, the page must show the pictures of both figures.
+    The file must have less than 400 kB. Without a network, the page must show the pictures of both figures.
     """
     import nbformat
 

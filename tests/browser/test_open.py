@@ -31,9 +31,9 @@ def opened(new_page):
 
 
 def click(page, cell, words):
-    """Hover over a cell, wait for its label, and click.
+    """Hover over a cell until its label contains `words`, and then click. cell: the number of its point.
 
-    Without waiting, Plotly would report the point over which the pointer was before.
+    Without waiting for the label, Plotly would report the point over which the pointer was before.
     """
     place = player(page, PLACE, cell)
     page.mouse.move(*place)

@@ -128,7 +128,11 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 
 
 def open_with(page, path, query, state, progress):
-    """Open a page in a state at a progress, drawn by Plotly's public functions (the public path)."""
+    """Open a page in a given state, drawn by Plotly's public functions (the public path).
+
+    path, query: the address of the page, without the state. state: values of parameters. progress: the
+    progress.
+    """
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}#without=buffers")
     rest(page)

@@ -306,7 +306,7 @@ def test_a_server_or_worker_out_of_reach_is_told_at_a_click_and_while_it_trains(
 def left(page, queue, leave):
     """Leave a page that trains, and check that its training leaves the queue and its worker stops.
 
-    leave: a function without arguments that makes the page leave.
+    queue: the server's queue. leave: a function without arguments that makes the page leave.
     """
     visit(page, LONG)
     with page.expect_request(TICKET) as asked:
