@@ -21,7 +21,11 @@ def rules() -> dict[str, tuple[str, str]]:
 
 
 def keep(rule: str, slug: str, kept: bool, found: object) -> None:
-    """Fail with one line unless `kept` (the scene keeps the rule). found: a number or words that show it."""
+    """Fail with one line if a scene breaks a rule.
+
+    rule: the name of the rule. slug: the scene. kept: whether the scene keeps the rule. found: the number or
+    words that were found, for the message.
+    """
     says, remedy = rules()[rule]
     if not kept:
         pytest.fail(f"{slug}: rule `{rule}`: {says} Found: {found}. {remedy}", pytrace=False)

@@ -291,7 +291,10 @@ def as_they_are_written():
 
 
 def an_average():
-    """The averaging weights of an unselectable key sum to 1, and its score is that average of scores."""
+    """The weights with which an unselectable key is an average of other keys sum to 1.
+
+    The score of this key is the average of their scores, with the same weights.
+    """
     points = keys()[0]
     found = certificate(points, GREAT)
     assert found.weights.sum() == pytest.approx(1)

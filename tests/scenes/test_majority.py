@@ -201,7 +201,7 @@ def the_slow_losses():
 
 
 def no_difference():
-    """LayerNorm's final loss is above that of no projection at the slow rate, below it at the fast one.
+    """LayerNorm's final loss is higher than RMSNorm's at the slow learning rate, and lower at the fast one.
 
     Neither difference is significant.
     """
