@@ -291,8 +291,8 @@ def kept(reader, window, draws, request):
     """A page that one test leaves to the next, so that `visit` shows a scene without loading the page.
 
     Tests that use it may do only what readers can do. The page is closed instead of left to the next test if
-    the test fails, if the page has reported an error, or if the test leaves more than one scene in one page,
-    such as a dialog, a chosen theme or a second page.
+    the test fails, if the page has reported an error, or if the test leaves anything besides one page with
+    one scene, such as a dialog, a chosen theme or a second page.
     """
     page = reader.kept.pop(draws, None)
     if page:

@@ -180,10 +180,10 @@ def test_the_tour_stays_beside_the_figure(opened, scene):
 
 
 def made_of(recipe):
-    """The kinds of marks and readouts in a recipe: a tuple with one set for each view, and one set.
+    """The kinds of marks in each view of a recipe, and the kinds of its readouts: a pair (marks, readouts).
 
-    The sets of the views contain kinds of marks, triples (class, primitive, whether the mark has no colour
-    scale). The last set contains the classes of the readouts.
+    marks: for each view, a set of triples (class, primitive, whether the mark has no colour scale). readouts:
+    the set of the classes of the readouts.
     """
     views = (view.layers for view in recipe.views)
     marks = (frozenset((type(m), m.draws, getattr(m, "color", None) is None) for m in each) for each in views)
