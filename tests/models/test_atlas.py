@@ -42,7 +42,7 @@ def test_the_atlas_is_what_its_models_see(name):
 def test_the_lost_keys_are_copies(name):
     """At the first norm, the shipped number of unselectable keys is the number of keys that have a copy.
 
-    If all but one of the copies are left out, all keys are selectable.
+    If only one of each set of equal keys is kept, all keys are selectable.
     """
     skip_without(name)
     x = recording(name).norms[0].x.astype(float)

@@ -170,7 +170,7 @@ def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
 def test_what_is_past_stays(choices):
     """If the last token changes, the earlier tokens stay exactly the same.
 
-    If it is removed, they stay the same up to rounding.
+    If the last token is removed, they stay the same up to rounding.
     """
     want = stages("stream", choices)[LAST][:-1]
     for scale, mean, last in EVERYWHERE:

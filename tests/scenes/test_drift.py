@@ -104,9 +104,9 @@ def test_the_table_anew(name, kind):
 def test_the_letters_are_those_of_the_model(name, kind):
     """The letters' vectors are those that the model computes from the part of the text that it reads.
 
-    For `kept` this part reaches from the start of the first window to the end of the current one. For `past`
-    it is the rest of the first window, and for `places` the current window. Each letter's path is at least as
-    long as its distance from its first vector, which is in units of the table's spread.
+    For `kept`, this part reaches from the start of the first window to the end of the current one. For
+    `past`, it is what the current window still has of the first; for `places`, the whole current window. A
+    letter's path is at least as long as the distance from its first vector, in units of the table's spread.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")

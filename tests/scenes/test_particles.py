@@ -212,7 +212,7 @@ def inexact():
 
 
 def five_degrees():
-    """The number of clusters of two tokens is a fraction; it is 4/3 at an angle between 4° and 6°."""
+    """Two tokens count as 4/3 clusters at some angle from 4° to 6°; the count need not be a whole number."""
 
     def excess(angle):
         return counted(np.array([[1, 0], [np.cos(angle), np.sin(angle)]])) - 4 / 3

@@ -63,10 +63,10 @@ def recipe(**choices):
 
 
 def test_the_films_are_those_of_the_table():
-    """The films' last weights give the table's errors, angle and asymmetry; their first weights are a seed's.
+    """A block's film ends with the table's errors, angle and asymmetry, and begins with a seed's weights.
 
-    The film has the seed with the median error of its kind. For inputs of other scales and means, the table
-    has the median error over all seeds, and the error of this seed is only near it.
+    Of all seeds, this one has the median error. For inputs of other scales and means, the table has the
+    median error over all seeds, and the error of this seed is only near it.
     """
     x = vectors_of("gaussian")
     level, factors = x.mean(-1, keepdims=True), films.TEST_FACTORS
