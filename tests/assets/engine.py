@@ -68,11 +68,13 @@ class Node:
         return reply["answer"]
 
     def run(self, recipe, cases, *, marks=()):
-        """Run the browser's engine on a recipe; return an answer to each case (params, progress, followed).
+        """Run the browser's engine on a recipe; return a list with an answer to each case.
 
-        `followed` is the index of the followed point, and may be left out; then it is 0. An answer has the
-        stages of all clouds (None if they are those of the case before), the points of all clouds at
-        `progress`, and what each mark in `marks` shows.
+        A case is (params, progress) or (params, progress, followed); `followed`, the index of the followed
+        point, is 0 if left out. An answer is a dict. Its "stages" and "positions" have arrays by the name of
+        the cloud: a list of the cloud's stages, and its points at `progress`. "stages" is None if the case
+        before has the same params. "marks" has, for each of `marks`, a dict with its `points`, `opacity` and
+        colour `values`; the points and values are base64 text, which `unpack` decodes.
         """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
@@ -105,9 +107,10 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """The step with each reference (`Of`) replaced by one to the cloud of the same name in `clouds`.
+    """A copy of the step that reads the clouds in `clouds`: each `Of` refers to the one with the same name.
 
-    clouds: a dict by name. References are sought in `Affine` steps, also in those inside `Branches`.
+    clouds: a dict by name. Every cloud that the step reads must be in it. Only the matrices of `Affine` steps
+    are replaced, also inside `Branches`.
     """
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
@@ -118,10 +121,10 @@ def _seeing(step, clouds):
 
 
 def stages_and_bounds(cloud, params, *, unit):
-    """For each stage of the cloud, its points in float64, and a bound (n,) of the error of each point.
+    """A list with a pair for each stage of a cloud: the points in float64, and a bound (n,) of their errors.
 
-    The error is that of a computation in which rounding has the relative error `unit`. The result is cached,
-    since many clouds may read this one.
+    The bound is for a computation that rounds with the relative error `unit`. The list is cached, since many
+    clouds may read this one.
     """
     known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
     if moment not in known:
@@ -188,10 +191,10 @@ def _bound(step, x, y, error, params, unit):
 
 
 def _differentiated(step: Derivative, x, error, params):
-    """A bound (n,) of the error of a derivative at each of the points x.
+    """A bound (n,) of the error of a derivative's results, if the points x have these errors (n,).
 
-    One coordinate of x at a time is changed by the point's error, down and up. The bound is the sum, over the
-    coordinates, of the distances between the two results.
+    Each coordinate of a point in turn is changed by the point's error, down and up. The bound is the sum,
+    over the coordinates, of the distance between the two results.
     """
     moves = error[:, None, None] * np.eye(x.shape[-1])
     ends = [step.apply(x[:, None] + sign * moves, params) for sign in (-1, 1)]
@@ -237,10 +240,10 @@ def _curved(x, error):
 
 
 def _multiplied(step: Product, x, error):
-    """A bound (n,) of the error of the products, if each coordinate of x has this `error`.
+    """A bound (n,) of the error of the step's products, if each coordinate of x has this `error` (n,).
 
-    For one product of coordinates a with the error e, it is Π(|a| + e) − Π|a|, but at most PAST. For several,
-    it is the length of the vector of these.
+    For the product of some coordinates a, the bound is Π(|a| + error) − Π|a|, but at most PAST, which stands
+    for infinity. If the step has several products, the result is √(the sum of the squares of their bounds).
     """
     moved = [
         np.prod(np.abs(x[:, list(g)]) + error[:, None], -1) - np.prod(np.abs(x[:, list(g)]), -1)
@@ -264,11 +267,11 @@ def _sharpened(temperature, x, error, causal):
 
 
 def _normalized(step: Normalize, v, error, params, unit):
-    """A bound (n,) of the error of R·v/r, for v (n, k), the coordinates of one group of each point.
+    """A bound (n,) of the error of R·v/r, where v (n, k) are the coordinates of one group of each point.
 
-    R is the step's radius. r is |v|, enlarged by ε as the step's convention says. `error` (n,) is a bound of
-    the length of v's error. The result is 2R·error/r, but at most 2R; for rounding in this step, R·unit is
-    added to it.
+    R is the step's radius, and r is |v|, enlarged by ε according to the step's convention. `error` (n,) is a
+    bound of the length of v's error. The result is 2R·error/r, but at most 2R, plus R·unit for the rounding
+    in this step.
     """
     eps, n = float(step.eps.value(params)), v.shape[-1]
     r = length(v) + eps * np.sqrt(n) if step.convention == "std" else 0.0
@@ -279,17 +282,16 @@ def _normalized(step: Normalize, v, error, params, unit):
 
 
 def _ratio(error, size):
-    """error/size for each point; where the size is 0, infinite if the error is not 0, and 0 if it is."""
+    """error/size for each point. Where the size is 0, it is 0 if the error is 0 too, and ∞ otherwise."""
     unknown = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, size, out=unknown, where=size > 0)
 
 
 def largest(entries, params):
-    """The largest norm that entries can have: the sum of the norms of their base, terms and tracks.
+    """An upper bound of the norm of entries: the sum of the norms of their base, terms and tracks.
 
-    Each term is multiplied by its parameter first; of a track, the array with the largest norm counts. If
-    base, terms and tracks partly cancel, the entries are smaller than this, but their rounding errors are
-    not.
+    Each term is multiplied by its parameter. A track counts with its largest array. The norm of the entries
+    themselves can be smaller, because base, terms and tracks may cancel, but their rounding errors do not.
     """
     size = np.linalg.norm(entries.base)
     size += sum(abs(params[name]) * np.linalg.norm(term) for name, term in entries.terms.items())
@@ -301,9 +303,9 @@ def largest(entries, params):
 def bound_at(cloud, params, progress, *, unit, rounding):
     """A bound (n,) of the error that rounding can cause in the points of a cloud at `progress`.
 
-    It is the sum of the point's bounds at the stages before and after `progress`, plus `rounding` times its
-    larger length at these stages. `unit` is the relative error of rounding in the steps, `rounding` that of
-    the result.
+    It is the sum of the point's bounds at the stages before and after `progress`, plus `rounding` times the
+    point's length at one of these stages, where it is longer. `unit` is the relative error of rounding in the
+    steps, `rounding` that of the result.
     """
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)
@@ -318,10 +320,10 @@ def length(x):
 
 
 def farthest(got, want, allowed):
-    """The largest ratio of the distance between corresponding points to the tolerance of the point.
+    """The largest ratio of a point's error to the point's tolerance: the maximum of |got − want|/allowed.
 
-    `got` and `want` are (n, d), `allowed`, the tolerances, is (n,). The result is infinite if a number in
-    `got` is not finite, and 0 if n = 0.
+    `got` and `want` are points (n, d), and `allowed` (n,) are the tolerances. The result is infinite if a
+    number in `got` is not finite, and 0 if n = 0.
     """
     if not np.isfinite(got).all():
         return np.inf

@@ -1,4 +1,4 @@
-"""A figure's state and properties set by code are synchronised without echoes; and recipes in notebooks."""
+"""Keeping a figure's state and the properties that code sets equal, without echoes; recipes in notebooks."""
 
 import pytest
 from hypothesis import given, settings
@@ -87,9 +87,9 @@ ECHO_MS = 1000  # as in assets/guest/binding.mjs
 
 
 def at(**values):
-    """A figure's state (or all properties) as a dict: that of REST with other values.
+    """The state REST of a figure, or all its properties, as a dict in which some values are replaced.
 
-    values: parameters by name, and `progress`, which is 1 by default.
+    values: new values of parameters, by name, and the `progress`, which is 1 unless it is given.
     """
     progress = values.pop("progress", 1)
     return REST | {"params": REST["params"] | values, "progress": progress}
@@ -149,9 +149,9 @@ def test_a_value_of_the_application_wins_also_over_later_echoes(node):
 def linked(node, values, delays, callback):
     """Simulate a figure that reports `values`, one every 100 ms, and an application that answers.
 
-    It answers each report once for each of `delays`, which are times in ms after the report. callback: from a
-    reported value to the answer. Returns the final values of the application and of the figure, and the
-    number of reports.
+    The application answers each report several times: once after each of the `delays`, in ms. An answer is
+    `callback(value)` for a reported value. Returns the final values of the application and of the figure, and
+    the number of reports.
     """
     has, figure, steps, count = 1, 1, [{"state": REST}, {"props": REST}], 0
     events = [(100 * k, k, "hand", value) for k, value in enumerate(values)]
@@ -255,10 +255,10 @@ def test_a_refused_property_that_is_taken_back_may_be_set_again(node):
 def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
     node, pending, news, props, adopts
 ):
-    """If code corrects a wrong property before it is refused, the figure adopts the correction.
+    """If code corrects a wrong property before its value is refused, the figure adopts the correction.
 
-    The correction may look like no news, because `asked` takes it for an echo if the figure has just reported
-    it.
+    The `news` lack a correction that the figure itself has just reported, because `asked` takes it for an
+    echo. So the value in `props`, which has all properties, counts.
     """
     assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
 

@@ -60,9 +60,9 @@ def test_the_zero_vector_is_taken_as_in_numpy(node, eps, convention):
 
 @pytest.mark.parametrize("rounds", (0.0, 2.5, 9.0))
 def test_an_iteration(node, rounds):
-    """The browser's stages equal NumPy's for an `Orbit` within branches, after this number of `rounds`.
+    """The browser's stages equal NumPy's for an `Orbit` inside `Branches` that iterates a `Derivative`.
 
-    The orbit iterates a derivative among other steps.
+    rounds: the number of iterations, also 0 or a fraction.
     """
     inner = Pipeline((Affine(np.eye(4, 6)), Derivative(Pipeline((Normalize(1.5, 0.1),)))))
     inputs = Pipeline((Affine(np.eye(2, 6, 4)), Affine(np.eye(4, 2))))

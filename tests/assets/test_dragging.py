@@ -1,7 +1,7 @@
-"""The parameters (slots) in which moves of tokens by the reader are stored: which slot a move uses.
+"""Which slot (a group of parameters) the browser uses to store that the reader has moved a token.
 
-If no slot is free, a move uses the one that has not been used for longest. A further move of the same token
-at the same time of the clock uses the slot of its previous move again.
+If no slot is free, a move takes the least recently used one. If the same token is moved again at the same
+time of the clock, the new move replaces the previous one in its slot.
 """
 
 from components.language.packing import packed

@@ -128,9 +128,9 @@ SLIDING = Entries(0.125, {"e": 1.0})
 
 
 def views_of(cloud):
-    """References (`Of`) to a cloud's points at each stage as a matrix, plain and transposed.
+    """A list of references (`Of`) to a cloud's points as a matrix: for each stage, plain and transposed.
 
-    The last stage also occurs as None.
+    It also has both with the stage None, which means the last stage.
     """
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]

@@ -11,7 +11,7 @@ HOLD = ["wait", 2500]  # milliseconds; more than HOLD_MS in assets/guest/figure.
 
 
 def after(node, *acts):
-    """What `figure` in figure_runner.mjs reports after each of some commands."""
+    """The states of a figure, one after each of the commands `acts`: see `figure` in figure_runner.mjs."""
     return node.ask("figure", recipe=RECIPE, usual=USUAL, acts=acts)
 
 

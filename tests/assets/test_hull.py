@@ -17,7 +17,10 @@ def found(node, points):
 
 
 def edges(order):
-    """The segments of an outline, as unordered pairs of indices of points; −1 in `order` is a gap."""
+    """The set of the segments of an outline, each as an unordered pair of indices of points.
+
+    order: the indices of the points along the outline; −1 marks a gap.
+    """
     pairs = pairwise(order)
     return {frozenset(pair) for pair in pairs if -1 not in pair}
 
@@ -36,10 +39,10 @@ def volume(points, triangles):
 @settings(max_examples=150)
 @given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
-    """The hull of points on a small lattice has Qhull's corners and, if it is a solid, Qhull's volume.
+    """The hull of points on a small lattice has Qhull's corners. If it is a solid, it has Qhull's volume.
 
-    Triangles of a solid may also meet at points inside a flat face. Points at a single place are not joined.
-    Some points are equal, collinear or coplanar; some are inside an edge or a face of the hull.
+    Many points are equal, collinear or coplanar. So corners of a solid's triangles may also lie inside a face
+    of the hull. If all points are equal, no outline is drawn.
     """
     points = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     got = found(node, points)
@@ -72,10 +75,10 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(5, 60), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
-    """For points in general position, outline and faces equal Qhull's; on a sphere every point is a corner.
+    """The outlines and triangles of hulls equal Qhull's, for Gaussian points and for points on a sphere.
 
-    For d > 1, points are more than 0.02 apart: if points on a circle are nearer to each other, they protrude
-    from the hull of the others by less than float32 resolves.
+    On a circle or sphere every point is a corner. For d > 1, points are more than 0.02 apart, because a
+    corner that is nearer to its neighbours on the circle protrudes by less than float32 resolves.
     """
     points = np.random.default_rng(seed).normal(size=(n, d))
     if sphere and d > 1:
@@ -95,9 +98,10 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """The hull of float32 points in a subspace of ℝ⁴ has the corners that are found within the subspace.
+    """Points in a subspace of ℝ⁴ have the same hull corners as in coordinates of the subspace.
 
-    Its `rank` is the dimension of the smallest flat that contains the points.
+    The points are float32. rank: the dimension of the subspace. The browser must find the dimension that the
+    n points span, which is at most n − 1.
     """
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(4, 4)))[0][:rank]
@@ -142,9 +146,10 @@ def test_a_line_has_two_ends_and_no_faces(node):
 @settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(4, 30), st.integers(0, 2**32 - 1))
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
-    """The hull of an affine image, computed from the hull of the set before, has Qhull's outline and volume.
+    """The hulls of affine images of points have Qhull's outline and volume.
 
-    The images are those of a general affine map, of the reflection −x, and of a projection.
+    The browser computes each hull from the previous one: those of the points, of a general affine image, of
+    the reflection −x, and of a projection.
     """
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))

@@ -101,7 +101,7 @@ def encoded(pairs):
 def attempt(call):
     """Call a function, and return its result, or the WrongValue that it raises.
 
-    A WrongValue must have its two texts, `error` and `allowed`, and a form as JSON.
+    Asserts that a WrongValue has the texts `error` and `allowed`, and that it can be written as JSON.
     """
     try:
         return call()
@@ -113,9 +113,9 @@ def attempt(call):
 def compare(node, scene, search):
     """Assert that Python and the browser read a link alike; return the set of the names that both refuse.
 
-    A name is refused if its value is wrong, or if it occurs twice. If the server refuses a choice, its name
-    is the only one. If nothing is refused, both get the same state, and write the same link for it. search:
-    the query string of the link.
+    search: the query string of the link. A name is refused if its value is wrong, or if it occurs twice. If
+    the value of a choice is wrong, the set has only the name of this choice. If no name is refused, Python
+    and the browser must get the same state, and must write the same link for it.
     """
     pairs = parse_qsl(search.removeprefix("?"), keep_blank_values=True)
     choices = {name: text for name, text in pairs if name in usual(scene)}

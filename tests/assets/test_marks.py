@@ -64,10 +64,10 @@ HEAD = 0.25
 
 @cache
 def row(widths):
-    """A strategy for rows of the current points or of a stage.
+    """A strategy for rows, each of the current points or of a fixed stage.
 
-    Some are divided by a row far from 0; some have a weight that depends on the parameter p. `widths` are the
-    numbers of coordinates of a cloud's points, for each stage.
+    Some rows have a weight that depends on the parameter p. Some are divided by another row, whose value is
+    never near 0. widths: for each stage, the number of coordinates of a cloud's points.
     """
 
     def weights(stage):
@@ -188,9 +188,9 @@ def allowed(cloud, params, progress):
 
 
 def reach(row):
-    """A bound of the value that a row, without its offset and divisor, can give a unit vector.
+    """An upper bound of |⟨weights, x⟩| for unit vectors x, where `weights` are those of a row.
 
-    If the weight depends on p, as it may in `row`, p must be from −2 to 2.
+    If the weights depend on p, as in the strategy `row`, the bound is for p from −2 to 2.
     """
     return length(row.weights.base) + 1 if isinstance(row.weights, Entries) else length(row.weights)
 
@@ -225,7 +225,10 @@ def near_with_heads(mark, cloud, got, want, off):
 
 
 def near_axes(mark, cloud, got, want, off):
-    """Compare the sums of aᵀa over all semi-axes a: semi-axes of equal length may be rotated together."""
+    """Compare the semi-axes of ellipsoids, by the sums of the outer products a aᵀ of all semi-axes a.
+
+    Semi-axes of equal length may be rotated together, which leaves this sum unchanged.
+    """
     scatter = []
     for points in (got, want):
         halves = np.diff(points.reshape(-1, 3, points.shape[-1])[:, :2], axis=1)[:, 0] / 2
@@ -263,7 +266,7 @@ def near_profile(mark, cloud, got, want, off):
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order, by the sums of their ends' coordinates."""
+    """Compare the segments of outlines, in any order: each end counts with the sum of its coordinates."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
@@ -272,7 +275,7 @@ def near_edges(mark, cloud, got, want, off):
 
 
 def near_faces(mark, cloud, got, want, off):
-    """Compare the triangles of meshes, in any order, by the sums of their corners' coordinates."""
+    """Compare the triangles of meshes, in any order: each counts with the sum of its corners' coordinates."""
     assert got.shape == want.shape
     weights = np.array([reach(r) for r in mark.rows])
     middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]
@@ -371,7 +374,7 @@ def test_both_runtimes_see_a_plane_edge_on_from_the_same_place(node, b, w):
 
 
 def test_gaps_and_trails_by_hand(node):
-    """A −1 in a line's `order` is a gap; a trail goes through stages up to its point, and ends with a gap."""
+    """In a line's `order`, −1 is a gap. A trail goes through stages to its point, and ends with a gap."""
     x = np.float32([[1, 0], [0, 1]])
     double = Cloud("x", x, Pipeline((Affine(2 * np.eye(2)), Affine(2 * np.eye(2)))))
     show, gap = rows(np.eye(2)), [np.nan, np.nan]
@@ -384,10 +387,10 @@ def test_gaps_and_trails_by_hand(node):
 
 
 def test_a_way_by_hand(node):
-    """A way goes through the stops of the parameter, at the present progress, to where its point is now.
+    """A `Way` is a line through a point's positions for several values (stops) of a parameter.
 
-    With `whole` it goes to the last stop instead. The parameter's value is 0.5, between two stops, or 3,
-    beyond the last stop.
+    It ends where the point is now, or at the last stop if `whole`. The parameter is 0.5, between two stops,
+    or 3, beyond the last stop.
     """
     x = Cloud(
         "x",
@@ -511,8 +514,8 @@ def test_what_can_be_selected_is_known_at_each_stage_and_between(node, d):
 def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
     """The browser and Python find the same fates under a ReLU layer, on circles and spheres.
 
-    Each point has exactly one fate, also if another cloud's points show it. Some neurons have equal weights,
-    or the weights 0.
+    Each point has exactly one fate. Marks of another cloud can select points by these fates too. Some neurons
+    have equal weights, or the weights 0.
     """
     rng = np.random.default_rng(seed)
     basis = np.linalg.qr(rng.normal(size=(3, 3)))[0][:n]
@@ -536,9 +539,10 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
 
 
 def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
-    """Browser and Python agree on the `apart` points of a cloud, on a circle and on a sphere through it.
+    """Browser and Python find the same points apart under a ReLU layer, on a circle and on a sphere.
 
-    On the circle some points are apart (no other point has the same image), and on the sphere none.
+    A point is apart if no other point has the same image. The same points are tested twice: among the points
+    of a circle some of them are apart, and among those of a sphere through this circle none is.
     """
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False) + 0.1
     x = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]).astype(np.float32)
@@ -556,7 +560,7 @@ def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
 def test_a_query_and_its_supporting_line_by_hand(node):
     """Weights, best query and supporting line are those computed by hand, for a square's centre and a corner.
 
-    For the centre every corner has weight ¼, and no query gives the centre more than ⅕.
+    The centre is the average of the corners with the weights ¼. No query gives the centre more than ⅕.
     """
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
     show, up = rows(np.eye(2)), Row((0.0, 2.0))

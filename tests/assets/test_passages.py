@@ -36,9 +36,9 @@ def test_a_click_goes_to_the_next_and_after_the_last_to_the_first(node):
 
 
 def test_on_the_way_the_stage_ahead_is_lit(node):
-    """Between two stages, the stage ahead counts as shown: its paragraph is highlighted.
+    """Between two stages, the next one counts as shown: its paragraph and its part of the formula light up.
 
-    So is its part of the formula. Up to 0.02 after a stage, that stage still counts as shown.
+    Only up to 0.02 after a stage, that stage itself still counts as shown.
     """
     assert calls(node, "stageShownAt", [0], [0.01], [0.5], [1], [1.01], [1.1], [5]) == [0, 0, 1, 1, 1, 2, 5]
 

@@ -1,4 +1,4 @@
-"""Two fingers zoom a 3D figure, wherever on it they are; fingers that move alone do not."""
+"""Two fingers zoom a 3D figure, wherever they touch it; fingers that move alone do not."""
 
 import math
 

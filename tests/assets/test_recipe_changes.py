@@ -13,7 +13,7 @@ STOP = ["visit", {"n": "7"}, False]
 
 
 def after(node, *acts):
-    """What `changes` in engine_runner.mjs reports after each of some commands."""
+    """The states of a player, one after each of the commands `acts`: see `changes` in engine_runner.mjs."""
     return node.ask("changes", recipe=RECIPE, usual=USUAL, acts=acts)
 
 

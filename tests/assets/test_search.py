@@ -19,7 +19,7 @@ def entries():
 
 @pytest.fixture(scope="module")
 def node(entries):
-    """A Node process that searches the index, prepared once, as on a page."""
+    """A Node process for all searches; it has prepared the index once, as a page does."""
     with Node() as process:
         process.ask("entries", entries=entries)
         yield process

@@ -38,8 +38,8 @@ def agrees(node, *sets):
 def test_keys_of_whole_numbers(node, d, n, seed, wide):
     """The browser and Python agree on keys on a small lattice.
 
-    Some keys are equal, collinear, coplanar or inside an edge of the hull. Three sets follow one another: two
-    random ones, and the means of their keys.
+    Some keys are equal, collinear, coplanar or inside an edge of the hull. Three sets are tested in turn: two
+    random ones, then the midpoints between their keys.
     """
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, wide, size=(2, n, d)).astype(float)

@@ -26,9 +26,9 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """If keys move independently, a search that starts from the last frame's result finds the same keys.
+    """Starting from the last frame's result gives the same as from scratch, also if keys move independently.
 
-    Later, half of the keys coincide with others in one frame, and all are in a hyperplane for two frames.
+    In a late frame, half of the keys coincide with others; in two further frames, all are in a hyperplane.
     """
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []

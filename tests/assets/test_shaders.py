@@ -1,4 +1,4 @@
-"""Shaders are compiled when first used; uniforms are set only if they change; depth; patched contexts."""
+"""WebGL programs: compiled at first use, uniforms set only if changed, depth cues, one context per figure."""
 
 import re
 

@@ -140,10 +140,10 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
 
 
 def test_what_is_seen_together_stays_together(node):
-    """Three kinds of clouds are not loose, so their points move together, without delays between them.
+    """Three kinds of clouds are not loose: their points move together, without delays between them.
 
-    They are clouds whose points a hull joins, clouds from whose points other points are computed, and clouds
-    with the same steps as a cloud that is drawn as a line.
+    The kinds are: a cloud with a hull around its points; a cloud that other clouds are computed from; and a
+    cloud that has the same steps as another cloud, which is drawn as a line.
     """
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
@@ -291,8 +291,8 @@ def values(told):
 def test_what_the_reader_sets_while_something_arrives_stays_as_set(node, way, hand):
     """Values that the reader sets while a change is pending stay, and are in the link.
 
-    Unless the reader resets all, other values are as without the reader; but any action ends a first run
-    where it is.
+    Other values end as they would without the reader, unless the reader resets all. If the change is a first
+    run, any action of the reader stops it.
     """
     acts, own, words = HANDS[hand]
     [[_, alone]] = course(node, way, [], [9000])

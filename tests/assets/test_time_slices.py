@@ -42,8 +42,8 @@ def test_the_result_is_that_of_computing_all_at_once_bit_for_bit(node, choices):
 def test_no_frame_does_more_than_its_share(node, choices):
     """The work that is done in one frame has an upper bound, and yet all work is done in the end.
 
-    The bound is the work of BUDGET Runge–Kutta steps, and of two more for each cloud: one step that begins
-    just before the budget is used up, and the measures of the cloud's tokens, which cost at most as much.
+    The bound for c clouds is the work of BUDGET + 2c Runge–Kutta steps. In each cloud, one step may begin
+    just before the budget is used up, and the measures of the tokens cost at most one more.
     """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]
@@ -54,7 +54,7 @@ def test_no_frame_does_more_than_its_share(node, choices):
 
 
 def test_while_a_slider_moves_on_something_new_is_shown_now_and_then(node):
-    """While a slider moves, at least one of five frames shows a new result.
+    """While a slider moves, at least one of any five frames in a row shows a new result.
 
     Not every frame does, since none has time for the whole solution.
     """

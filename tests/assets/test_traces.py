@@ -12,7 +12,10 @@ SCALE = 1.5
 
 
 def numbers(part, path=()):
-    """All numbers of nested data, by the path of keys that leads to them."""
+    """A dict of all numbers in nested dicts and lists: {path, a tuple of the keys that lead there: number}.
+
+    path: the keys that lead to `part`.
+    """
     if isinstance(part, dict | list):
         inner = part.items() if isinstance(part, dict) else enumerate(part)
         return dict(chain.from_iterable(numbers(each, (*path, key)).items() for key, each in inner))
