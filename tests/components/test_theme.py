@@ -82,7 +82,11 @@ def test_every_role_has_a_colour_to_be_written_in(theme, role):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("share", np.linspace(0, 1, 101))
 def test_a_number_is_read_in_its_cell(theme, share):
-    """The text in a cell has enough contrast anywhere on the sequential scale, linear between its colours."""
+    """The text in a cell has enough contrast, for any colour of the sequential scale.
+
+    share: the place of the cell's colour on the scale, from 0 to 1. Between two given colours, colours are
+    mixed linearly.
+    """
     found = colors(theme)
     steps = [parts(color) for color in SCALES["sequential"][THEMES.index(theme)]]
     at = np.linspace(0, 1, len(steps))
@@ -145,9 +149,9 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 def company():
     """A dict: for each pair of roles that some view shows in the same form, the slugs of such scenes.
 
-    Each option of each choice is tried, the other choices at their defaults. Marks with a colour scale, and
-    roles in UPON, do not count. Axis ranges do not affect colours and are not computed, so these recipes are
-    not shared with other tests.
+    Each option of each choice is tried, the other choices at their defaults. Marks with a colour scale do not
+    count, nor do the roles of text on cells (UPON). Axis ranges do not affect colours and are not computed,
+    so these recipes are not shared with other tests.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))

@@ -324,9 +324,9 @@ def test_a_camera_is_an_eye_or_an_eye_and_what_it_looks_at():
 
 
 def test_a_camera_with_a_target_needs_ranges():
-    """Without ranges such a camera is refused: framing would centre the points and lose the target.
+    """A camera with a target is refused if its view has no ranges; with ranges, the camera stays as it is.
 
-    With ranges it is accepted, and stays as it is.
+    Without ranges, framing would centre the points and lose the target.
     """
     there = (1.0, 1, 1, 0.2, 0, 0)
     with pytest.raises(WrongRecipe, match="a camera with a target, and no ranges"):

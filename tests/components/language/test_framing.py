@@ -156,9 +156,9 @@ def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
 
 
 def test_a_stage_that_shows_little_is_seen_from_nearer():
-    """If a scene opens at a stage with points far out, the axes are narrower at the earlier stage.
+    """If a scene opens at a stage with points far out, its axes are narrower at a stage without them.
 
-    There the sphere or circle takes MIN_SPHERE_FRACTION of the panel.
+    At the stage without them, the circle takes MIN_SPHERE_FRACTION of the panel.
     """
     ring = clouds.circle(64, *np.eye(3)[:2])
     layers = (Line("ring", "sphere", rows(np.eye(3)), order=ring[1]), Points("x", "input", rows(np.eye(3))))

@@ -191,9 +191,9 @@ def test_readouts_travel():
 
 
 def test_a_figure_runs_each_pipeline_once(monkeypatch):
-    """A pipeline runs once, even if ten layers show its cloud, and also for figures at another progress.
+    """A pipeline runs once for a figure, however many marks show its cloud.
 
-    It runs again for other parameters.
+    A figure at another progress reuses the result. For other parameters the pipeline runs again.
     """
     runs, stages = [], Pipeline.stages
 

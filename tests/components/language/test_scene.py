@@ -149,10 +149,10 @@ def test_choices_take_their_own_defaults(scene):
 
 @EVERY
 def test_an_old_link_leads_to_a_scene(scene):
-    """Each former value in `Scene.moved` leads to a scene that exists.
+    """Each entry {(name, value): slug} of `Scene.moved` leads old links to a scene that exists.
 
-    A value that leads to another scene is no longer an option of the old one. The number of a stop always
-    leads to another scene, and is larger than the number of stops that the old one has now.
+    If an entry leads to another scene, its value is no longer an option of the old one. An entry for a stop
+    ("tour") always leads to another scene, and its value is larger than the old scene's number of stops.
     """
     for (name, value), slug in scene.moved.items():
         assert slug in scenes()

@@ -109,9 +109,10 @@ def test_the_bridge_is_the_scene_s():
 
 
 def test_a_gain_hides_a_key_only_with_two_zeros():
-    """After a gain, all keys on LayerNorm's sphere can be selected exactly if fewer than two factors are 0.
+    """Keys on LayerNorm's sphere can all be selected after a gain, if fewer than two of its factors are 0.
 
-    The coordinates of such a key sum to 0, so a single lost coordinate follows from the others.
+    With two factors 0, some cannot. The coordinates of a key on the sphere sum to 0, so a single coordinate
+    that a factor 0 removes follows from the others.
     """
     assert "on which no point lies between others either, unless two or more of its factors are zero." in TEXT
     for d in (3, 4, 6):

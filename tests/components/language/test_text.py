@@ -185,8 +185,8 @@ def test_several_scenes_ask():
 def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
     """An operator at the edge of an element with a class is marked as infix, so that it keeps its spacing.
 
-    Browsers would treat it as a sign. An operator with explicit spaces is not marked. edges: the number of
-    operators that are marked.
+    Otherwise browsers would treat it as a sign, as in −x. An operator with explicit spaces is not marked.
+    edges: the number of operators that are marked.
     """
     found = ElementTree.fromstring(mathml(latex))
     assert [mo.get("form") for mo in found.iter() if mo.tag.endswith("mo")].count("infix") == edges

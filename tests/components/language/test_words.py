@@ -49,7 +49,7 @@ def test_a_text_links_a_word_where_it_uses_it_first(scene):
 
 
 def tabled(text):
-    """The ids of the words that do not occur outside the tables of an HTML text."""
+    """The ids of the words that an HTML text contains only in tables, or not at all."""
     outside = re.sub(r"<table>.*?</table>", "", text, flags=re.S)
     return {word.id for word in WORDS if not any(each in outside for each in word.found)}
 

@@ -59,9 +59,9 @@ def test_a_page_is_no_embed(client):
 
 
 def test_a_text_of_letters_and_a_seed_to_pick_stand_in_the_first_paint(client):
-    """A page has its letters, and its control of the seed, before the player starts, so that nothing moves.
+    """The list of characters, and the control of the seed, are in a page's HTML before the player starts.
 
-    A scene with a single shipped seed has no such control.
+    So nothing moves when it starts. A scene with a single shipped seed has no control of the seed.
     """
     page, recipe = client.get("/language").text, recipe_of(scenes()["language"])
     letters = next(c.labels for c in recipe.clouds if c.name == "keys")

@@ -46,9 +46,10 @@ def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monk
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """The first recipe has the default choices, and all pairs of values of the first two lists have recipes.
+    """A static site has a recipe for the default choices, and for each pair of values of the first two lists.
 
-    Pairs that show a text field may be missing. Scenes with more than `site.TOGETHER` pairs may lack some.
+    The lists are choices among options. The recipe of the defaults is the first. Pairs that show a text field
+    may have none. Scenes with more than `site.TOGETHER` pairs are not tested.
     """
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]

@@ -76,7 +76,10 @@ def test_the_sheet_goes_where_its_places_would_go_as_data_in_the_colours_of_the_
 )
 @pytest.mark.parametrize("slug", TRAINED)
 def test_networks_of_every_kind_have_their_sheet(slug, choices):
-    """Networks of any kind and width have a sheet, drawn in the same coordinates as the data."""
+    """For networks of any kind and width, the first view has one mark `Sheet`, a surface.
+
+    It is drawn in the same coordinates as the data, and all its points are finite.
+    """
     recipe = recipe_of(scenes()[slug], depth=2, **choices)
     [sheet] = [each for each in recipe.views[0].layers if isinstance(each, Sheet)]
     moment = recipe.moment(recipe.defaults, len(recipe.stages) - 1)
@@ -164,10 +167,10 @@ def test_the_gradient_beside_the_loss(film):
 
 
 def test_the_fold_of_a_drop_is_told_and_shown(film):
-    """The table `facts` says how many points turn by over 90° at a norm during the largest drop of the loss.
+    """`facts` says how many points turn by over 90° in the largest drop of the loss, and at which norm.
 
-    This is the norm at which most points turn. The test counts them from their positions after each u_ε. With
-    the choice curve="gradient", and only then, the picture marks these points.
+    This is the norm at which most points turn. The test counts the points from their positions after each
+    norm (u_ε). If the choice `curve` is "gradient", and only then, the picture marks these points.
     """
     seed = {"spiral": 8, "octants": 20}[film.data.name]
     event = max(drops(film.steps, film.loss[seed]), key=lambda e: e.before - e.after)
@@ -190,9 +193,9 @@ def test_the_fold_of_a_drop_is_told_and_shown(film):
 
 
 def test_a_drop_without_a_sphere_names_no_fold():
-    """In a network with tanh instead of u_ε, `facts` lists drops of the loss, but no points that turn.
+    """In a network with tanh in place of norms, `facts` lists the drops of the loss, but no points that turn.
 
-    It has no norms at which points could turn.
+    Points are counted only where they turn at a norm.
     """
     film = shipped("spiral")
     net = Network(2, 3, 2, 1, "tanh")

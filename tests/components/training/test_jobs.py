@@ -43,7 +43,7 @@ def join(trainings, order=SMALL, owner="me", address="here"):
 def ask(trainings, ticket, seen=NOTHING, **wish):
     """Poll as a page does, and return the decoded answer; None if nothing is newer than the step `seen`.
 
-    wish: `stop` and `look` of the poll, as in `queue.ask`. Without them, they are False and {}.
+    wish: the arguments `stop` (by default False) and `look` (by default {}) of `queue.ask`.
     """
     return json.loads(trainings.ask(ticket, **{"seen": seen, "stop": False, "look": {}} | wish) or "null")
 
@@ -223,7 +223,7 @@ def test_what_is_lost_on_the_way_is_told_again(trainings):
 
 
 def test_a_page_says_with_each_question_what_it_wants(trainings):
-    """Each poll replaces what the page has wanted: the choices for its pictures, and whether to stop."""
+    """Each poll replaces what earlier polls asked for: the choices for the pictures, and whether to stop."""
     ticket = join(trainings)
     trainings.start(ticket)
     assert trainings.page(ticket)["look"] == {}
@@ -234,7 +234,10 @@ def test_a_page_says_with_each_question_what_it_wants(trainings):
 
 
 def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch):
-    """If the store refused an update, the next one is complete, because the page lacks the differences."""
+    """If the store refused an update of a training, the next update contains the whole recipe.
+
+    An update usually contains only the changes since the one before, which the page did not get here.
+    """
     ticket, real, away = join(trainings, LONG_ORDER), queue.tell, iter([True])
     whole, told = [], []
 
@@ -308,8 +311,8 @@ def child(trainings):
 def test_a_worker_that_dies_at_its_start_is_given_time_and_is_missed(trainings, monkeypatch, caplog):
     """A worker that dies at once is started again every RESTART_SECONDS.
 
-    The page polls sixteen times a second. Not at once, but after 15 s at the latest, it is told that there is
-    no worker.
+    The page, which polls sixteen times a second, learns that there is no worker: not from its first poll, but
+    after 15 s at the latest.
     """
     monkeypatch.setattr(queue, "WORKER_TIMEOUT", 10.0)  # the usual limit: the test controls the clock
     trainings.SIGNS.delete("worker")
@@ -362,7 +365,7 @@ def test_a_process_that_cannot_be_started_is_no_error_of_the_page(trainings, mon
 def end(trainings, child, ticket):
     """Poll as a page does until a training ends, and return its outcome.
 
-    child: the `ChildWorker`; if its process has ended, it starts a new one.
+    child: the `ChildWorker`; it starts a new process if its process has ended.
     """
     return until(lambda: (child.ready(), ended(trainings, ticket))[1])
 
@@ -371,7 +374,7 @@ def end(trainings, child, ticket):
 def test_a_worker_trains_one_after_another_and_when_it_is_gone_the_next_does(trainings, child, monkeypatch):
     """A worker runs one training after another, with low priority; when it is killed, its training is lost.
 
-    Its successor runs the next training, and ends with its server.
+    A new worker runs the next training. When the web server ends, its worker ends too.
     """
     first, second = (join(trainings, order, owner=str(k)) for k, order in enumerate((LONG_ORDER, SMALL)))
     child.ready()

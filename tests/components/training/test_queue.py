@@ -64,8 +64,8 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     def poll_while_it_ends(moment):
         """Poll once, and return the number of store operations of the poll.
 
-        The training ends immediately before the operation with the index `moment`, if there are so many. Then
-        the next poll must get its outcome.
+        Unless the poll has fewer operations, the training ends just before the operation number `moment`
+        (from 0). Then the next poll must get the outcome.
         """
         ticket, count = join(trainings), 0
         if not waits:
@@ -198,9 +198,9 @@ def test_a_page_that_gives_its_worker_up_does_not_overwrite_an_outcome(trainings
 
 
 def test_a_late_poll_does_not_revive_a_training_for_its_worker(trainings, monkeypatch):
-    """A poll that is under way when its training ends may store the page's entry after the end.
+    """If a training ends during a poll, the poll may afterwards store that the page is alive.
 
-    The training stays ended: for the worker it has no page.
+    The training stays ended all the same: `page`, which its worker calls, returns None.
     """
     ticket, poll = join(trainings), queue._poll
     take()

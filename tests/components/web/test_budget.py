@@ -113,10 +113,10 @@ def test_a_full_queue_refuses_whoever_owes_most(clients, monkeypatch):
 
 
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
-    """The client that owes least has the next turn, also if the queue was full when it came.
+    """The client that owes least CPU time has the next turn, even if the queue was full when it came.
 
-    The client that owes most then loses its place in the queue. So many addresses with costly requests do not
-    block a new client.
+    In a full queue, it takes the place of the client that owes most. So many addresses with costly requests
+    do not block a new client.
     """
     done, order, lost = threading.Semaphore(0), [], []
     for k in range(QUEUE_LENGTH):
@@ -320,9 +320,10 @@ def test_each_has_a_budget_if_all_proxies_are_known(monkeypatch, caplog, proxies
 
 
 def test_requests_of_one_client_are_computed_in_the_order_of_their_arrival():
-    """Requests of one client are computed in the order of their arrival, also while its debt falls.
+    """Requests of one client are computed in the order of their arrival, though its debt falls meanwhile.
 
-    If the debt were computed anew for each request, the oldest request could wait longest.
+    A client's debt is the CPU time that it owes. If the debt were computed anew for each request, the oldest
+    request could wait longest.
     """
 
     class Falling(Clock):

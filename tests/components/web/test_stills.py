@@ -109,7 +109,7 @@ def cards(monkeypatch):
 
 
 def process():
-    """The bytes of a card that a new application sends; it stands for another process of the server."""
+    """The card of the scene `fold`, as bytes, from a new application that stands for another process."""
     return create_app().server.test_client().get("/card/fold.svg?theme=dark").data
 
 
@@ -137,7 +137,7 @@ def test_cards_of_another_version_are_drawn_anew(cards, monkeypatch):
 
 
 def test_a_card_that_could_not_be_written_whole_is_drawn_again(cards, monkeypatch):
-    """A card that was cut off by a full disk is drawn again; served, it would stay in browsers' caches."""
+    """A card that a full disk has cut off is drawn again. Otherwise browsers would keep the damaged card."""
 
     def full(path, body):
         with path.open("wb") as file:
