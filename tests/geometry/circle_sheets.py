@@ -15,9 +15,10 @@ LEAST_ANGLE = 1e-9  # in radians; directions at a smaller angle count as the sam
 
 
 def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
-    """The layers (A, b) of a pipeline of alternating Affine and Normalize steps, at these parameters.
+    """The layers (A, b), at given parameters, of a pipeline in which Affine and Normalize steps alternate.
 
-    Raises TypeError unless every second step, from the first on, is an Affine whose A and b are `Entries`.
+    Raises TypeError if a step with an even index (0, 2, …) is not an Affine whose A and b are `Entries`. The
+    other steps are not checked.
     """
     layers = []
     # the Normalize steps between are not checked
@@ -31,9 +32,9 @@ def layers_of(pipeline: Pipeline, params: Mapping[str, float]) -> list[Layer]:
 def circle_sheets(layers: Sequence[Layer]) -> int:
     """The largest number of points of the unit circle that the layers map to one direction.
 
-    All layers have A (2, 2). Without layers the result is 1, with n layers at most 2ⁿ. The number of points
-    changes only at directions from `tangent_angles`. So one direction is tried between each two neighbouring
-    ones of these, unless they are closer than LEAST_ANGLE.
+    Each A is (2, 2). Without layers the result is 1; with n layers it is at most 2ⁿ. The angles from
+    `tangent_angles` divide the directions into intervals. Within an interval the number is constant, so one
+    direction is tried in each interval that is longer than LEAST_ANGLE.
     """
     tangents = np.sort(tangent_angles(layers))
     ends = np.append(tangents, tangents[:1] + 2 * np.pi) if len(tangents) else np.array([0.0, 1.0])
@@ -60,8 +61,9 @@ def image_of_circle(layers: Sequence[Layer]) -> Array:
 def crossed_edges(image: Array) -> int:
     """The largest number of edges of a closed polygon that one ray from the origin crosses.
 
-    image (n, 2): the corners in order, all on the unit circle. The number of edges changes only at corners at
-    which the polygon turns back. So one ray is tried between each two neighbouring ones of these corners.
+    image (n, 2): the corners in order, all on the unit circle. The corners at which the polygon turns back
+    divide the circle into arcs. All rays through one arc cross equally many edges, so one ray is tried for
+    each arc.
     """
     following = np.roll(image, -1, axis=0)
     forwards = image[:, 0] * following[:, 1] > image[:, 1] * following[:, 0]
@@ -76,8 +78,9 @@ def crossed_edges(image: Array) -> int:
 def tangent_angles(layers: Sequence[Layer]) -> Array:
     """The angles (n,), in radians and unsorted, at which the image of the unit circle can turn back.
 
-    Each layer adds two or no rays: those from the origin that are tangent to the ellipse of all Ax + b with
-    ‖x‖ = 1. The later layers map the directions of these rays like points.
+    The layer (A, b) adds two angles if the origin is outside the ellipse of all Ax + b with ‖x‖ = 1: those of
+    the two tangents to the ellipse from the origin. Later layers map these directions like points. Otherwise
+    the layer adds none.
     """
     directions = np.empty((0, 2))
     for A, b in layers:

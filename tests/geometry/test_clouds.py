@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """An array with the number of triangles at each edge of a mesh; the numbers of vertices and of triangles.
+    """The number of triangles at each edge of a mesh (edges,), the number of vertices, and that of triangles.
 
     Vertices at the same place count as one. A triangle with two corners at one place does not count.
     """
@@ -54,10 +54,10 @@ def test_ring_is_an_even_circle(n):
 
 
 def test_a_quarter_of_a_ring_is_exact():
-    """On a ring, points at multiples of 90° are exact: here one coordinate of each is exactly 0.
+    """Points of a ring at multiples of 90° are exact: on this ring, one coordinate of each is exactly 0.
 
-    If a direction of the ring is along 𝟏, its points on the line along 𝟏 must be constant vectors, without
-    rounding errors.
+    This matters for a ring through the direction 𝟏: its points on the line along 𝟏 must be constant vectors,
+    without rounding errors.
     """
     x = clouds.ring(8, np.array([1.0, 0]), np.array([0.0, 1]))
     assert np.count_nonzero(x == 0) == 4

@@ -9,7 +9,7 @@ ENDS = {k: (np.full(k, -2.0), np.full(k, 3.0)) for k in (2, 3)}
 
 
 def apart(k, n, rng):
-    """n different random places (n, k) of a grid, so wide that no two of them count as one crowd."""
+    """n different random points (n, k) of a grid, so far apart that no two of them count as one crowd."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1.9, 2.9, 12)] * k), -1).reshape(-1, k)
     return rng.permutation(grid)[:n]
 

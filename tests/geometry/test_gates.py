@@ -27,8 +27,9 @@ def image(W, b, x):
 def met(W, b, x):
     """The fate of a point x of the circle under the ReLU layer max(Wx + b, 0), found by comparing images.
 
-    COLLAPSED if the image of x is 0. Otherwise SHARED if a reflection of x across the line through 0 along a
-    row of W has the same image, and APART if none has: no other points can have it.
+    COLLAPSED if the image of x is 0. Otherwise x is reflected across the line along each row of W: SHARED if
+    a reflection of x is another point with the same image, and APART if none is. No further points of the
+    circle can have the same image.
     """
     own = image(W, b, x)
     if not own.any():
@@ -47,9 +48,10 @@ def test_on_a_circle_fates_are_those_of_the_images(seed):
 
 @given(st.integers(0, 10_000))
 def test_shares_of_the_circle_are_those_of_its_points(seed):
-    """On the circle the exact share of each fate equals that among N points, up to points at ends of pieces.
+    """The exact share of the circle that has a fate is nearly the share of N points that have this fate.
 
-    No share is negative, and the shares sum to 1.
+    They differ only by points at the ends of the pieces into which neurons divide the circle. No share is
+    negative, and the shares sum to 1.
     """
     W, b = drawn(seed)
     shares = gates.shares(W, b, 1.0)
@@ -98,9 +100,9 @@ def test_mirrored_pairs_keep_all_points_apart(n, seed):
 
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 def test_pieces_of_a_circle(radius):
-    """A neuron without a shift switches at two points of the circle, parallel neurons at the same two.
+    """A neuron without a shift switches on or off at two points of a circle; a parallel one at the same two.
 
-    A neuron with a large shift, or with weights 0, never switches.
+    A neuron with a large shift, or with weights 0, is on at all points or at none.
     """
     W, _ = drawn(3, 5)
     assert len(gates.breaks(W, np.zeros(5), radius)) == 10

@@ -299,10 +299,10 @@ def test_near_the_largest_number(rng, dtype, d):
     st.sampled_from([1e-8, 1e-5, 0.1]),
 )
 def test_any_numbers_in_any_type(dtype, x, eps):
-    """LayerNorm's error, measured as in `off`, is below half a machine epsilon for each of its roundings.
+    """LayerNorm's error, in machine epsilons as in `off`, is below half the number of its roundings.
 
-    There are d for the mean, d + 1 for the squares and their sum (these count half, because of the root), and
-    at most 5 others. In practice errors are smaller: of 6 million vectors the largest was 2.4 epsilons.
+    The mean has d roundings. The squares and their sum have d + 1, of which each counts half, because of the
+    root. There are at most 5 others. In practice the error is smaller: at most 2.4 for 6 million vectors.
     """
     x = torch.tensor(x, dtype=dtype)
     roundings = len(x) + (len(x) + 1) / 2 + 5

@@ -10,7 +10,10 @@ from geometry.clouds import gaussian
 
 
 def by_programmes(keys):
-    """For each key, whether it can be selected, alone or together with its copies, by linear programmes."""
+    """Decide for each key, by linear programmes, whether some query selects it: Booleans (n,).
+
+    A key with copies counts as selectable if some query selects it together with its copies.
+    """
     places, copy_of = np.unique(keys, axis=0, return_inverse=True)
     places = places / (np.max(np.linalg.norm(places, axis=-1)) or 1)
     found = [len(places) == 1 or selectable_keys.programme(places, k) for k in range(len(places))]

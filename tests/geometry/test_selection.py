@@ -34,7 +34,7 @@ def weight(keys, k, query):
 def test_fates_of_whole_numbers_are_those_of_a_linear_programme(d, n, seed, wide):
     """`selectable` agrees with a linear programme for each key, for keys with small whole coordinates.
 
-    Such keys coincide, are collinear or coplanar, or lie inside an edge or a face.
+    Many of these keys coincide, are collinear or coplanar, or lie inside an edge or a face of the hull.
     """
     keys = np.random.default_rng(seed).integers(0, wide, size=(n, d)).astype(float)
     assert selectable(keys).tolist() == by_programme(keys)
@@ -115,7 +115,7 @@ def test_copies_that_differ_by_rounding_are_copies():
 
 
 def test_known_weights():
-    """The largest weight of a vertex of the hull is 1, of an average of vertices 1/(1 + e^H).
+    """The largest weight of a vertex of the hull is 1; that of an average of vertices is 1/(1 + e^H).
 
     H is the entropy of the averaging weights; for the centre of n symmetric keys, e^H is n. If there are n
     keys, all equal, the largest weight of each is 1/n.

@@ -37,8 +37,8 @@ CALLS = {
 def check(f, *args):
     """Call f, and assert that its arguments and results match their annotations.
 
-    Each axis name must have one size everywhere. args: the arguments of f by position; if the last one is a
-    dict, it contains the keyword arguments. The argument `groups` is not checked.
+    An axis name in the annotations must mean the same size everywhere. args: the arguments of f by position;
+    if the last one is a dict, it contains the keyword arguments. The argument `groups` is not checked.
     """
     *args, options = args if isinstance(args[-1], dict) else (*args, {})
     signature = inspect.signature(f)

@@ -1,4 +1,4 @@
-"""Sheets, points that layers map to one direction: closed forms against the forward map and fine grids."""
+"""Sheets, the points that layers map to one direction: closed forms agree with forward map and fine grids."""
 
 import numpy as np
 import pytest
@@ -46,9 +46,9 @@ def test_preimages_on_the_sphere_are_on_it_and_go_there(seed, d):
 
 @given(SEEDS, st.integers(0, 4))
 def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
-    """`circle_sheets` is the largest number of edges that a ray crosses of the image of a fine polygon.
+    """`circle_sheets` gives the largest number of edges of a polygon that one ray from the origin crosses.
 
-    It is at most 2^(number of layers).
+    The polygon is the image of a fine polygon on the circle. The number is at most 2ⁿ for n layers.
     """
     layers = drawn(seed, 2, count) if count else []
     image = image_of_circle(layers)

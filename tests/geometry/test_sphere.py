@@ -124,8 +124,8 @@ def test_u_eps_in_one_dimension_is_a_sigmoid_of_slope_one_over_root_eps(xp):
 def test_a_line_becomes_half_a_great_circle(xp, rng):
     """u_ε with ε = 0 maps a line at distance 1 to half a great circle, by gnomonic projection.
 
-    The tangent of the angle from the foot of the line, its point nearest to the origin, is the position along
-    the line.
+    The foot is the point of the line that is nearest to the origin. A point at the position p, measured along
+    the line from the foot, is mapped to the angle arctan p from the foot.
     """
     foot, along = np.linalg.qr(rng.normal(size=(5, 2)))[0].T
     position = np.linspace(-9, 9, 19)[:, None]

@@ -45,7 +45,10 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """The windows' shares of an axis are their integrals over its unit interval, scaled to the sum 1."""
+    """A head's share of an axis is the integral of the head's window from ½ before to ½ after the axis.
+
+    SciPy computes the integrals. They are divided by their sum over the heads.
+    """
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)
 
