@@ -8,8 +8,8 @@ from learning.convert.trace import trace
 def folds_without_means(model, ids):
     """Fold a model in place; assert that the centring of each of its norms folds.
 
-    Also assert that the outputs for the token ids `ids` stay the same, and that then all norms get inputs of
-    mean 0.
+    Also assert that the folded model has the same outputs for the token ids `ids`, and that all of its norms
+    get inputs of mean 0.
     """
     found = plan(model, ids)
     assert {norm.centring.verdict for norm in found.norms} == {"yes"}

@@ -93,7 +93,7 @@ def own_view(m, x):
 
 
 def test_a_residual_of_norms_that_only_normalise_folds():
-    """In a BERT whose norms have γ = 1 and β = 0, the centring of all norms folds, but not the head's.
+    """In a BERT whose norms have γ = 1 and β = 0, the centring folds for all norms but the one in the head.
 
     The norm in the head reads the output of a GELU. After folding, the model's outputs are the same, and the
     inputs of the other norms have mean 0.

@@ -21,7 +21,7 @@ LENGTH, WIDTH, HEADS = 5, 24, 3
 def centred(x, span):
     """The tensor x after the edit `center`, which subtracts from each group of coordinates its mean.
 
-    span: a `Span`, the axes of x whose coordinates are divided into groups.
+    span: a `Span`, which names axes of x and divides their coordinates into groups.
     """
     other = [axis for axis in range(x.ndim) if axis not in span.axes]
     moved = x.permute(*span.axes, *other)

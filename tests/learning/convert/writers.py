@@ -61,12 +61,12 @@ def sums(parts, x):
 
 
 def agrees(norm, own, close):
-    """Assert that the sources recorded for a norm are the shares that modules have in its input x (rows, d).
+    """Assert that the sources recorded for a norm agree with `own`, the outputs that add up to its input x.
 
-    own: the entries of `written` that add up to x. close: the tolerance, relative and absolute. If m has the
-    mean of each row of x, and n that of each row of a module's output, the module's share of the mean is
-    ⟨n, m⟩/‖m‖². Its share of the outlier is that of one number of x: in the longest row, the coordinate with
-    the largest sum of squares over the rows.
+    own: the entries of `written` that add up to x (rows, d). close: the tolerance, relative and absolute. For
+    a module's output, let n (rows,) be the means of its rows, and m those of the rows of x. The module's
+    share of the mean is ⟨n, m⟩/‖m‖². Its share of the outlier is its part of a single number of x. This
+    number is in the longest row, in the coordinate with the largest sum of squares over all recorded vectors.
     """
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()

@@ -177,8 +177,8 @@ def shrinking():
 def averages():
     """`lost` counts the keys that are averages of other keys: no query gives such a key the highest score.
 
-    Some query gives it to a key outside the hull of the others. Of 60 random keys, some are lost in 3
-    dimensions, and none in 64.
+    A key outside the hull of the others gets the highest score from some query. Of 60 random keys, some are
+    lost in 3 dimensions, and none in 64.
     """
     keys = np.array([[1.0, 0], [0, 1], [2, 2], [-1, -1], [0.5, 0.5]])
     assert lost(keys) == 1 and lost(keys[:4]) == 0

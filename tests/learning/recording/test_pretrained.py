@@ -186,7 +186,11 @@ def test_a_gguf_file_is_a_model(tmp_path):
 
 
 def test_only_a_file_that_loading_reads_is_blamed(tmp_path):
-    """A log in JSON Lines and a folder are not the reason; a configuration that is nested too deeply is."""
+    """If a folder cannot be loaded, the error message blames a file only if loading reads it.
+
+    A log in JSON Lines and a folder named a.json are not blamed, but a configuration that is nested too
+    deeply is.
+    """
     gpt2.save(tmp_path)
     (tmp_path / "log.json").write_text("{}\n{}\n")
     (tmp_path / "a.json").mkdir()

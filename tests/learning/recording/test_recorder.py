@@ -245,7 +245,8 @@ def test_a_compiled_model_is_recorded_as_it_was_written(inside, before):
 class Repeated(nn.Module):
     """A single layer that a forward pass calls three times, as in ALBERT.
 
-    checkpoint: None, or `use_reentrant` of PyTorch's activation checkpointing, which then runs each call.
+    checkpoint: None for plain calls; True or False to make each call with PyTorch's activation checkpointing,
+    which gets this value as `use_reentrant`.
     """
 
     def __init__(self, checkpoint=None):
@@ -336,7 +337,10 @@ def test_a_norm_that_does_more_when_it_is_called_is_left():
 
 
 class Reader(nn.Module):
-    """A model with three norms of token embeddings, the last of three heads; it does not use its mask."""
+    """A model with three norms of token embeddings; the last one normalises three heads separately.
+
+    The model ignores its attention mask.
+    """
 
     def __init__(self):
         super().__init__()
