@@ -40,7 +40,7 @@ def find() -> str | None:
 
 
 def install() -> None:
-    """Install Chromium: for root on Debian, as Debian's package; otherwise, in the build of Playwright."""
+    """Install Chromium: for root on Debian, Debian's package; for all others, Playwright's build."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and _is_debian():
         subprocess.run(["apt-get", "update", "-qq"], check=True)

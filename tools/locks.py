@@ -1,7 +1,8 @@
-"""Write the lock files requirements/*.txt, for each way to install and for tools: exact versions with hashes.
+"""Write the lock files requirements/*.txt, which have exact versions with hashes.
 
-Versions that are already locked are kept, unless an argument says otherwise: `--upgrade`, or
-`--upgrade-package NAME`. torch is left out (see pyproject.toml). Needs uv, which `make locks` installs.
+There is one for each way to install Normscape, and one for each tool. Versions that are already locked are
+kept, unless an argument says otherwise: `--upgrade`, or `--upgrade-package NAME`. torch is left out (see
+pyproject.toml). Needs uv, which `make locks` installs.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class WrongSlug(ValueError):
 
 
 def files(slug: str) -> dict[str, str]:
-    """For each file of a new scene, by path: the name of its template in SKELETON, without ".template"."""
+    """The files of a new scene: {path: name of its template in SKELETON, without ".template"}."""
     folder = f"components/scenes/{slug}"
     return {
         f"{folder}/__init__.py": "__init__.py",

@@ -23,7 +23,7 @@ START_SECONDS = 180
 def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, subprocess.Popen, Path]]:
     """Run nginx until the block ends; yields its port, process and log file.
 
-    folder: where nginx keeps its files. web: host:port of the web servers to which it passes requests.
+    folder: where nginx keeps its files. web: host:port of the web servers that get the requests from nginx.
     resolver: the address of the name server that resolves the host in `web`; "" keeps that of nginx.conf.
     """
     port, text = free(), CONFIGURATION.read_text()

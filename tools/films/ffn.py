@@ -52,9 +52,10 @@ def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str,
               hidden vector as another point of the circle or sphere on which the norm's outputs lie
     back      the error of the best affine map from the hidden layer back to y, relative to the spread of y
     hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
-    answer    the same for the predicted probabilities of y and −y
+    answer    the difference between the predicted probabilities for y and −y, relative to the spread of those
+              for y
 
-    Errors and differences, too, are measured by `spread`.
+    The size of an error or a difference is its root mean square distance from its mean (`spread`).
     """
     (A, b), last = film.network.unflatten(film.weights[seed, at].astype(float))
     net, y = film.network.pipeline([(A, b), last]), film.data.points.astype(float)

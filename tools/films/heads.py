@@ -22,13 +22,13 @@ TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100
 
 
 def heads() -> None:
-    """Train language models; write the first one, and the table "heads" of the effects of shuffles.
+    """Train language models; write the first one to films/, and the table "heads" of the effects of shuffles.
 
     Axes are swapped in three ways (SHUFFLES): within one head, within every head, or across heads. Models are
     measured before and after training, on held-out text. The table has a row for each model, layer and place
     in the layer (PLACES). A row has, for each kind of shuffle, the mean and standard deviation over random
     permutations of the increase in loss, and of the divergence of the predictions. The rows of the first
-    model also list the effect of every permutation. The texts are this site's prose at the time.
+    model also list the effect of every permutation. The texts are earlier prose of this site.
     """
     text, held = texts("heads_learned", "heads")
     shape = Shape("".join(sorted(set(text))), width=32, layers=2, window=64, heads=4)

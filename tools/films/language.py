@@ -53,16 +53,16 @@ def language() -> None:
 def sliding() -> None:
     """Write the table "drift": how letters' vectors drift as a window slides, and the loss on long texts.
 
-    The models are those of `language`, and models without norms; of the latter, the first one is written to
-    films/. The table has a row for each model and seed:
+    The models are those of `language`, and models without norms, of which the first is written to films/. The
+    table has a row for each kind of model and seed:
 
     loss           the loss on the held-out text
     read           two lists, of losses and of vector lengths, as the window slides along the held-out text
                    (see `loss_along_text`)
     written        the same for a text that the model generates (see `loss_along_own_text`)
-    places         the numbers of `drifts` by window size, if the window gives its tokens new positions as
+    places         the numbers of `drifts` by window size, for a window that gives its tokens new positions as
                    it slides
-    past           the same, if tokens keep their positions and only lose earlier tokens from the window
+    past           the same, for tokens that keep their positions while the earliest ones are removed
 
     Run `language` first: the first models of the two kinds with norms are read from its files. All others
     are trained anew. See `streams_as_window_slides` for the two ways to slide.

@@ -80,9 +80,9 @@ def counting() -> None:
 def falling() -> None:
     """Write the table "majority_falling": trainings with the data and the number of steps of brody2023.
 
-    The table has a row for each norm, with the settings, and the columns on first steps and on the end that
-    `counting` writes too. The learning rate starts as in brody2023, and falls to 0. Writes no films. Takes
-    about ten minutes on one core.
+    The table has a row for each norm: the settings, and for each seed the first steps and the final values
+    that `counting` writes too. The learning rate starts as in brody2023, and falls to 0. No films are
+    written. Takes about ten minutes on one core.
     """
     rows: list[dict[str, Any]] = []
     data, options = (

@@ -123,7 +123,7 @@ def measured_losses(
     """Measure a model's mean loss, in nats per character, and how much noise increases it.
 
     Returns `learned`, the loss on the training text `text`; `held`, the loss on the held-out text `held`; and
-    `noise`, the increase of the latter by noise on attention's input, averaged over NOISE_DRAWS draws.
+    `noise`, by how much noise on attention's input increases `held`, averaged over NOISE_DRAWS draws.
     """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     lot = torch.Generator().manual_seed(0)

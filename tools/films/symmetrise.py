@@ -132,8 +132,9 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
     """Train several blocks like `block` with a number of iterations, and return their row of the table.
 
     It has the columns of `block_columns`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`),
-    and with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). Also
-    writes a file with the parameters of the block of median error, whose seed is `shown`, at all checkpoints.
+    and with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). The
+    column `shown` is the seed of the block whose error is the median. Also writes a file with the parameters
+    of this block at all checkpoints.
     """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)

@@ -89,9 +89,10 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
 def keys_hook(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
     """A forward hook for a norm, which appends two pairs (vectors, keys) to the list `found`.
 
-    The vectors of the first pair are the norm's input, those of the second its output; the keys are computed
-    from them. model: if it has rotary position embeddings, they are applied to the keys. maker: the Linear
-    that computes the keys of all heads. size: the width of a head.
+    The vectors (n, d) of the first pair are the norm's input, those of the second its output. The keys
+    (heads, n, size) are computed from the vectors. maker: the Linear that computes the keys of all heads.
+    size: the width of a head. model: the model with the norm; if it has rotary position embeddings, the hook
+    applies them to the keys.
     """
 
     def hook(_: Any, given: Any, output: Any) -> None:
