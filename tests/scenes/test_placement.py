@@ -446,7 +446,7 @@ CLAIMS = {
     "With post-LN the token's gradient at the start is 0.0018 times that at the end (median of 20 seeds). With the other norms it is 0.96 to 3.6 times that at the end.": survivors,
     "The matrices of queries and keys are three times as large. In the first block the token looks nearly at a single token: the largest weight is 0.88 (median of 20 seeds).": first_weights,
     "The largest weight is 0.19 (median of 20 seeds).": first_weights,
-    "It goes through 64 dimensions. But three directions, such as the start and two neighbours, always fit into three dimensions with their true angles.": keeps,
+    "It goes through 64 dimensions. But three directions always fit into three dimensions with their true angles.": keeps,
     "### Is the path really in three dimensions?": keeps,
     "you can see the paths of the first 5 of the 20.": five_of_twenty,
 }

@@ -209,7 +209,26 @@ def on_the_circle():
     stages = recipe.cloud("points").stages(params)
     assert len(stages) == len(recipe.stages) == 11
     for k in range(0, 11, 2):
-        np.testing.assert_allclose(np.linalg.norm(stages[k], axis=1), 1, atol=EXACT)
+        np.testing.assert_allclose(np.linalg.norm(stages[k][:, :2], axis=1), 1, atol=EXACT)
+
+
+def drawn_apart():
+    """After a norm, each point is drawn on its ray, with a radius that grows with its angle at the start.
+
+    At the start and after each affine map, it is drawn where it is.
+    """
+    recipe, params = layers_state()
+    points, stages = recipe.cloud("points"), recipe.cloud("points").stages(params)
+    start = np.arctan2(points.points[:, 1], points.points[:, 0])
+    assert (np.diff(start) > 0).all()
+    for k, stage in enumerate(stages):
+        at, drawn = stage[:, :2], stage[:, 3:]
+        radius = np.linalg.norm(drawn, axis=1) / np.linalg.norm(at, axis=1)
+        np.testing.assert_allclose(drawn, radius[:, None] * at, atol=EXACT)
+        if k and k % 2 == 0:
+            assert (np.diff(radius) > 0).all() and radius.min() > 0.6 and radius.max() < 1.4
+        else:
+            np.testing.assert_allclose(radius, 1, atol=EXACT)
 
 
 def most_sheets():
@@ -274,7 +293,10 @@ def along_the_ray():
         params = dict(found.params) | {"ray": angle}
         level = found.recipe.cloud("level").stages(params)[0][0, 0]
         heights = found.recipe.cloud("curve").stages(params)[6][:, 1]
-        assert crossings(heights, level) == strands
+        drawn, up = found.recipe.cloud("points").stages(params)[6][:, 3:], np.radians(angle)
+        assert (drawn[:, 0] > 0).all()  # on the right, where the ray is
+        beyond = drawn @ [-np.sin(up), np.cos(up)]
+        assert crossings(heights, level) == crossings(beyond, 0) == strands
     sheet_by_sheet()
 
 
@@ -310,7 +332,8 @@ CLAIMS = {
     "There are two dimensions and five layers, each followed by a norm. The norms lay pieces of a circle on one another. Drag": five_layers,
     "**Each norm at most doubles the strands, so five norms make at most 32.** A ray from the origin meets an ellipse at most twice, and the norm sends both places to one.": at_most_32,
     "After the second norm there are 4 strands. The norms that follow make 8, 16 and 32.": one_more,
-    "The curve crosses the line 8 times: in the direction of the ray there are 8 strands. Drag the ray up to the end, and there are none.": along_the_ray,
+    "The ray crosses 8 strands, and in the panel “Height of each point” the curve crosses the line 8 times. Drag the ray up to the end, and there are none.": along_the_ray,
+    "So that you can count the strands, the picture draws them apart: the larger the angle at which a point began, the farther out it is drawn.": drawn_apart,
     "In the third panel, compare the median with the bound. They meet for two and three norms. From four norms on the median is lower.": medians_and_bound,
     "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin. They count in tenths: 3 means 0.3.": twice_on_an_ellipse,
     "The norm brings each point along its ray back to the circle.": on_the_circle,

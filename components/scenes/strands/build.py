@@ -23,7 +23,8 @@ POINTS, BEADS = 3600, 72
 # Points are spaced evenly in a weighted sum of the distances between neighbours: the distance at the start
 # has this weight, and the distance after each norm has weight 1.
 EVEN = 10.0
-FARTHEST = 1.3  # end of the ray
+APART = 0.14  # after norm k, radii differ by APART·k between the first and the last point of the circle
+FARTHEST = 1.5  # end of the ray
 HEIGHTS, DISTANCES = (
     (0, *[7.5] * (NORMS - 1)),
     (3, *[1.5] * (NORMS - 1)),
@@ -31,6 +32,7 @@ HEIGHTS, DISTANCES = (
 START: Axis = ("angle at the start, in degrees", -185, 185)
 HEIGHT: Axis = ("height now", -1.1, 1.1)
 PLANE = rows(np.eye(2))
+DRAWN = rows(np.eye(2, 5, 3))
 NUMBERS = range(1, NORMS + 1)
 
 
@@ -56,6 +58,19 @@ def layers_keeping_start() -> Pipeline:
     """
     identity = Affine(np.eye(3))
     return Pipeline([step for k in NUMBERS for step in (Branches((Pipeline(layer(k, 3)),)), identity)])
+
+
+def layer_drawn_apart(k: int) -> tuple[Step, ...]:
+    """Layer k as steps of points (x, y, u, x', y'), of which (x', y') is drawn; u stays.
+
+    After the affine map, (x', y') = (x, y). After the norm, (x', y') = (1 + APART·k·u)·(x, y), so that strands
+    which lie on one another are drawn apart.
+    """
+    affine, norm = layer(k, 3)
+    first_three, copied = Affine(np.eye(3, 5)), Affine(np.eye(5, 3) + np.eye(5, 3, -3))
+    apart = Affine(np.diag([1, 1, APART * k]), [0, 0, 1]), Product([(0, 2), (1, 2)])
+    both = Branches((Pipeline((norm,)), Pipeline((norm, *apart))), "concat")
+    return tuple(Branches((Pipeline((first_three, *steps)),)) for steps in ((affine, copied), (both,)))
 
 
 def on_circle(degrees: np.ndarray) -> np.ndarray:
@@ -105,6 +120,10 @@ def build(choices: Choices, found: Found) -> Recipe:
     points = circle_points({each.name: each.value for each in sliders})
     beads = on_circle(360 * (np.arange(BEADS) + 0.5) / BEADS - 180)
     dots: Look = {"color": Color("cyclic", -180, 180, beads[:, 2], title="where a point began"), "size": 6}
+    apart = [step for k in NUMBERS for step in layer_drawn_apart(k)]
+    order = np.linspace(-0.5, 0.5, POINTS)[:, None]
+    strands = np.concatenate([points[:, :2], order, points[:, :2]], -1)
+    hues: Look = {"color": Color("cyclic", -180, 180, points[:, 2], title="where a point began"), "size": 3}
     against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
     both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
     height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
@@ -113,7 +132,7 @@ def build(choices: Choices, found: Found) -> Recipe:
         draw("circle", Line, "sphere", PLANE, clouds.circle(96, *np.eye(2)), size=2, opacity=0.6),
         *ellipses(),
         draw("ray", Line, "query", PLANE, np.array([[0.0], [FARTHEST]]), place=along, size=3),
-        draw("points", Points, "input", PLANE, beads[:, :2], steps=all_layers().steps, **dots),
+        draw("points", Points, "input", DRAWN, strands, steps=apart, **hues),
         draw(
             "tip",
             Points,
@@ -146,7 +165,7 @@ def build(choices: Choices, found: Found) -> Recipe:
         parameters=(*sliders, Parameter("ray", "the ray", 20, -85, 85, 1, quiet=True)),
         clouds=(*shown, *level, *trained, Cloud("layers", np.eye(1, 2), all_layers())),
         views=(
-            square("circle", "On the circle", marks, reaching=True),
+            square("circle", "On the circle, strands drawn apart", marks, reaching=True),
             graph("sheets", "Height of each point", over, START, HEIGHT),
             networks,
         ),

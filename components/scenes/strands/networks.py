@@ -29,8 +29,8 @@ def networks_view(found: Found) -> tuple[tuple[Cloud, ...], View]:
     medians = np.array([[row["norms"], np.log2(np.median(row["sheets"]))] for row in found])
     bound = np.array([[row["norms"], np.log2(row["bound"])] for row in found])
     parts, marks = split(
-        draw("bound", Line, "sphere", PLANE, bound, "the bound", size=2.5),
         draw("networks", Points, "trail", PLANE, dots, "a network", size=4),
+        draw("bound", Line, "sphere", PLANE, bound, "the bound", size=2.5),
         draw("medians", Line, "query", PLANE, medians, "median", size=2.5, dash="dash"),
     )
     axes = ("norms", 1.3, 6.7), ("log₂ of strands", -0.4, 5.9)
