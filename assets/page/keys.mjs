@@ -30,7 +30,7 @@ const KEYS = [
   [
     "P",
     "present: the figure fills the screen. There ← →, Page Up and Down, Home, End lead through " +
-      "the tour, 1 … 9 answer its questions, L is a laser dot, Esc leaves",
+      "the tour, 1 … 9 answer its questions, R shows the stop afresh, L is a laser dot, Esc leaves",
   ],
   ["Tab", "to the next button or slider. There space and Enter press a button, ← → move a slider"],
   ["?", "this list"],

@@ -12,15 +12,19 @@ import { store, stored } from "../browser.mjs";
 // released
 const HOLD_MS = 400;
 
-// key in sessionStorage: if it is set, the next page of this browser tab starts in presenter mode
+// key in sessionStorage: whether the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
+const ALWAYS = "1";
+const IF_RELOADED = "reload";
 
-/** Start presenting if the reader was presenting on the page before, and came here from the first or last
- * stop of that page's tour. @param {Player} player */
+/** Start presenting if the reader was presenting on the page before, and either came here from the first or
+ * last stop of that page's tour or reloaded it. @param {Player} player */
 export function goOn(player) {
-  if (!stored(CONTINUE_KEY, "sessionStorage")) return;
+  const when = stored(CONTINUE_KEY, "sessionStorage");
+  if (!when) return;
   store(CONTINUE_KEY, null, "sessionStorage");
-  present(player, true);
+  const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+  if (when === ALWAYS || entry?.type === "reload") present(player, true);
 }
 
 /** Start presenting. The presentation ends with Escape, P, F, the × button, or when full screen ends. @param
@@ -69,6 +73,9 @@ export function present(player, handed = false) {
   root.addEventListener("click", handOver, { signal });
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
+  const left = () =>
+    stored(CONTINUE_KEY, "sessionStorage") || store(CONTINUE_KEY, IF_RELOADED, "sessionStorage");
+  addEventListener("pagehide", left, { signal });
   if (handed) addEventListener("keydown", fill, { once: true, signal });
   else fill();
 }
@@ -98,7 +105,7 @@ function press(event, actions) {
  * @param {MouseEvent} event */
 function handOver(event) {
   const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-  if (leads) store(CONTINUE_KEY, "1", "sessionStorage");
+  if (leads) store(CONTINUE_KEY, ALWAYS, "sessionStorage");
 }
 
 /** Go to the last stop of the previous scene's tour, and continue the presentation there. Does nothing if
@@ -106,7 +113,7 @@ function handOver(event) {
 function toSceneBefore(root) {
   const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".onwards .before a"));
   if (!link) return;
-  store(CONTINUE_KEY, "1", "sessionStorage");
+  store(CONTINUE_KEY, ALWAYS, "sessionStorage");
   location.assign(`${link.href}?tour=${link.dataset.stops}`);
 }
 
@@ -142,6 +149,7 @@ function acts(player, dot, leave) {
     ".": toggle,
     b: toggle,
     l: dot.press,
+    r: () => (tour?.stop ? tour.visit(tour.current) : player.reset()),
     p: leave,
     f: leave,
     Escape: leave,

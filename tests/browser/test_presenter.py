@@ -228,6 +228,38 @@ def test_back_at_the_first_stop_leads_to_the_last_one_of_the_scene_before(new_pa
     page.close()
 
 
+def test_a_reload_continues_the_presentation_and_another_visit_does_not(new_page):
+    page = new_page()
+    visit(page, PAGE)
+    page.keyboard.press("p")
+    page.wait_for_selector(".presenting")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**tour=2*")
+    page.reload()
+    page.wait_for_selector(".presenting")
+    until(page, "window.normscape?.players[0]?.ready && normscape.players[0].tour.current === 1")
+    visit(page, "/fold")
+    assert not page.locator(".presenting").count()
+    page.reload()
+    until(page, "window.normscape?.players[0]?.ready")
+    assert not page.locator(".presenting").count()
+    page.close()
+
+
+def test_the_key_r_shows_the_stop_afresh(page):
+    """While presenting, R restores the stop's state; without a stop, the defaults."""
+    k = next(k for k, stop in enumerate(STOPS) if not stop.question and stop.progress)
+    present(page, f"{PAGE}&tour={k + 1}")
+    rest(page)
+    at = player(page, "p.progress")
+    player(page, "p.goTo(0)")
+    rest(page, "p.progress === 0")
+    page.keyboard.press("r")
+    rest(page, f"Math.abs(p.progress - {at}) < 1e-9")
+    assert at > 0 and current(page) == k
+
+
 # Press and release the laser's key at once. In two calls from the test, the key could count as held.
 TAP = """for (const kind of ["keydown", "keyup"])
   document.body.dispatchEvent(new KeyboardEvent(kind, { key: "l", bubbles: true }));"""
