@@ -14,17 +14,23 @@ const HOLD_MS = 400;
 
 // key in sessionStorage: whether the next page of this browser tab starts in presenter mode
 const CONTINUE_KEY = "presenting";
-const ALWAYS = "1";
-const IF_RELOADED = "reload";
+// its value if the next page is the next or the previous scene; otherwise the value is a stop of the tour, -1
+// for none, and counts only if the page is reloaded
+const HANDED_OVER = "handed over";
 
 /** Start presenting if the reader was presenting on the page before, and either came here from the first or
- * last stop of that page's tour or reloaded it. @param {Player} player */
+ * last stop of that page's tour, or has reloaded it. After a reload, the tour opens at the same stop.
+ * @param {Player} player */
 export function goOn(player) {
-  const when = stored(CONTINUE_KEY, "sessionStorage");
-  if (!when) return;
+  const value = stored(CONTINUE_KEY, "sessionStorage");
+  if (player.apart || !value) return;
   store(CONTINUE_KEY, null, "sessionStorage");
-  const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
-  if (when === ALWAYS || entry?.type === "reload") present(player, true);
+  if (value !== HANDED_OVER) {
+    const [entry] = performance.getEntriesByType("navigation");
+    if (/** @type {PerformanceNavigationTiming} */ (entry)?.type !== "reload") return;
+    if (Number(value) >= 0) player.tour?.open(Number(value));
+  }
+  present(player, true);
 }
 
 /** Start presenting. The presentation ends with Escape, P, F, the × button, or when full screen ends. @param
@@ -73,8 +79,10 @@ export function present(player, handed = false) {
   root.addEventListener("click", handOver, { signal });
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
-  const left = () =>
-    stored(CONTINUE_KEY, "sessionStorage") || store(CONTINUE_KEY, IF_RELOADED, "sessionStorage");
+  const left = () => {
+    if (!stored(CONTINUE_KEY, "sessionStorage"))
+      store(CONTINUE_KEY, String(tour?.current ?? -1), "sessionStorage");
+  };
   addEventListener("pagehide", left, { signal });
   if (handed) addEventListener("keydown", fill, { once: true, signal });
   else fill();
@@ -105,7 +113,7 @@ function press(event, actions) {
  * @param {MouseEvent} event */
 function handOver(event) {
   const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-  if (leads) store(CONTINUE_KEY, ALWAYS, "sessionStorage");
+  if (leads) store(CONTINUE_KEY, HANDED_OVER, "sessionStorage");
 }
 
 /** Go to the last stop of the previous scene's tour, and continue the presentation there. Does nothing if
@@ -113,7 +121,7 @@ function handOver(event) {
 function toSceneBefore(root) {
   const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".onwards .before a"));
   if (!link) return;
-  store(CONTINUE_KEY, ALWAYS, "sessionStorage");
+  store(CONTINUE_KEY, HANDED_OVER, "sessionStorage");
   location.assign(`${link.href}?tour=${link.dataset.stops}`);
 }
 

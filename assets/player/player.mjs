@@ -31,8 +31,8 @@ import { State } from "./state.mjs";
  * @property {(player: Player) => void} share
  * @property {(player: Player) => void} help
  * @property {(player: Player) => void} present
- * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene,
- *   or to the one before
+ * @property {(player: Player) => void} goOn resumes the presentation after going to the next scene or
+ *   the one before, or after reloading the page
  */
 
 export class Player {

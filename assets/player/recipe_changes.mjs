@@ -168,8 +168,8 @@ export class RecipeChanges {
       this.#linkedStop = wrong.length ? 0 : asked.state.tour;
       this.#parts.take(answer, wrong.length ? read({}, answer.recipe).state : asked.state);
       await this.#parts.build();
-      if (!this.#linkedStop || player.closed) return;
-      player.tour?.open(this.#linkedStop - 1);
+      if (player.closed) return;
+      if (this.#linkedStop) player.tour?.open(this.#linkedStop - 1);
       player.commands.goOn(player);
     });
   }
