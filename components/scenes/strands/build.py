@@ -63,8 +63,8 @@ def layers_keeping_start() -> Pipeline:
 def layer_drawn_apart(k: int) -> tuple[Step, ...]:
     """Layer k as steps of points (x, y, u, x', y'), of which (x', y') is drawn; u stays.
 
-    After the affine map, (x', y') = (x, y). After the norm, (x', y') = (1 + APART·k·u)·(x, y), so that strands
-    which lie on one another are drawn apart.
+    After the affine map, (x', y') = (x, y). After the norm, (x', y') = (1 + APART·k·u)·(x, y), so that
+    strands which lie on one another are drawn apart.
     """
     affine, norm = layer(k, 3)
     first_three, copied = Affine(np.eye(3, 5)), Affine(np.eye(5, 3) + np.eye(5, 3, -3))
