@@ -355,7 +355,9 @@ class Flow:
         """The events of a flow, ordered by time, as (time, point, place).
 
         At each event a Runge–Kutta step ends (point and place are None), or a point is turned to a place
-        (`Put`). n: the number of points; turns of points that do not exist are left out.
+        (`Put`); a step ends at that time, too. A turn before the flow's first time takes place at the first
+        time. Turns after its last time, and turns of points that do not exist, are left out. n: the number of
+        points.
         """
         first, last = self.times[[0, -1]].tolist()
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]

@@ -28,8 +28,8 @@ FOLDER = folder("films")
 def read(name: str, what: Callable[[bytes], Any]) -> Any:
     """The contents of a data file, parsed: what(data), where `data` are the bytes of the file.
 
-    name: the name of the file in FOLDER. A process reads each file only once and then returns the same
-    object. Raises FileNotFoundError if there is no such file.
+    name: the name of the file in FOLDER. Cached: a second call with the same `name` and `what` returns the
+    same object. Raises FileNotFoundError if there is no such file.
     """
     return what((FOLDER / name).read_bytes())
 

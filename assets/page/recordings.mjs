@@ -12,7 +12,8 @@ const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
 /**
- * Fill the panel with its buttons, links and message line, for the recordings that are chosen at present.
+ * Fill the panel with its buttons, links and message line, for the recordings that are chosen at present. For
+ * a reader's own recording, also hide the page's link to the tour.
  * @param {HTMLElement} part the panel @param {Player} shown the scene's player
  */
 function offer(part, shown) {

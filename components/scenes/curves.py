@@ -213,8 +213,8 @@ def swing_during(film: Film, seed: int, event: Event) -> Swing | None:
     """The norm at which the most points turn by over SIDE_CHANGE_DEGREES during `event`, and these points.
 
     event: a plateau or drop of the loss of the network of `seed`. The directions of the points after each
-    norm are compared at the first and the last training step of the event. If no point turns so far, the
-    result is norm 1 without points. Returns None if the network has no norm.
+    norm are compared at the first and the last training step of the event. If no point turns by
+    that much, the result is norm 1 without points. Returns None if the network has no norm.
     """
     ends = film.weights[seed, np.searchsorted(film.steps, [event.start, event.end])]
     return swing(film.network, ends[0], ends[1], film.data.points)

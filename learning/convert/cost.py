@@ -36,6 +36,7 @@ def costs(
 ) -> list[dict[str, Any]]:
     """Measure how the model's outputs change if one normalisation layer, or all of them, no longer centre.
 
+    norms: the names of layers that centre.
     The list has an entry for each layer, and a last one for all at once. An entry has the name of the layer
     ("norm"; for all, ALL_NORMS), and the fields `kl`, `loss` and `change` of the `Effect`, measured on the
     first MAX_SAMPLES samples. The layers are those in `norms` that are recognised and whose names match one

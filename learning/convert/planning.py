@@ -133,9 +133,8 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 class Stream:
     """Tensors of a graph that can only be centred together, such as those of a residual stream.
 
-    fold: the edits that centre these tensors, or the obstacles. scales: has a key (tensor, span) for each of
-    the tensors, where the tensor is centred over the span. The value is the gains by which the tensor is
-    multiplied before it is added to the stream.
+    fold: the edits that centre these tensors, or the obstacles. scales: for each tensor, with the span over
+    which it is centred, the gains by which it is multiplied before it is added to the stream.
     """
 
     fold: Fold = field(default_factory=Fold)

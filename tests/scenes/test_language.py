@@ -54,10 +54,10 @@ def rows(scaled):
 
 
 def test_the_last_stage_is_what_attention_reads():
-    """The keys at the last stage equal the model's, and the picture is their projection to the hyperplane.
+    """The cloud "true" begins as the model's residual stream, and ends as the model's keys.
 
-    The cloud "true" has the model's scale at all stages. The cloud "keys", which is drawn, has another scale
-    until LayerNorm has divided. In a model that only centres, it keeps that scale.
+    The cloud "keys" ends as the model's keys, too; in a model that only centres, on another scale. At all
+    stages, the cloud "shadow", which is drawn, is its projection to the hyperplane.
     """
     show = hyperplane_basis(4)
     for model in ARMS:

@@ -290,7 +290,7 @@ def what_is_lost():
 
 
 def neither_mean_nor_spread():
-    """Changing the mean or the spread of the input changes RMSNorm's result in the scene, not LayerNorm's.
+    """For ε = 0, changing the mean or the spread of the input does not change LayerNorm's result in the scene.
 
     Points near the line along 𝟏, whose direction is due to rounding, are left out.
     """

@@ -78,6 +78,7 @@ def mean_errors(
 ) -> list[float]:
     """For each trained block, its error after `iterations`, averaged over the vectors x (N, d).
 
+    The error is ‖y − LayerNorm(x)‖/√d, where y is the result of the block and ε = 0.
     parts: the parameters of the S blocks, by name. Returns a list of S numbers, rounded.
     """
     return rounded_means(errors(x, iterates(block, parts, x, iterations)[-1]))

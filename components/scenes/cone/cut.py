@@ -213,7 +213,10 @@ def plane_part() -> Part:
 
 
 def view_from_above() -> tuple[Cloud, View]:
-    """A cloud of points on the plane of the sheet, and the view that colours them by their score."""
+    """A square grid of points on the flat sheet above the origin, and the view that colours them by score.
+
+    The score of a point x is ⟨n, x/‖x‖⟩ − cos α: its sign is the class.
+    """
     x, y = np.meshgrid(*[np.linspace(-RADIUS, RADIUS, SIDE)] * 2)
     points = np.stack([x, y, np.full_like(x, HEIGHT)], -1).reshape(-1, 3)
     field = Field("field", "hyperplane", (), columns=SIDE, color=score_color(Row((1.0,))), opacity=0.8)

@@ -176,7 +176,9 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
 
     The exact densities hold if the components are independent: if their correlation ρ is 0. Those of the
     divided scores also assume that the power a is ½. A stage at which the scores have only one or two values,
-    because d is small, has no density. `divided` is the row that computes the divided score of a pair.
+    because d is small, has no density. drawn: the cloud of pairs, whose fullest bin sets the height of the
+    axis. divided: the row that computes the divided score of a pair. Returns the clouds of the density
+    curves, and the view.
     """
     grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
     laws: Laws = (
