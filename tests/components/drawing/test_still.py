@@ -257,8 +257,8 @@ def test_a_solid_globe_hides_what_is_behind_it(opacity, shown):
 def bent(*, most):
     """Draw a sheet of 9 × 9 points that is folded in half: the half with low values is behind.
 
-    most: the largest number of grid points to draw; a finer sheet is thinned. Returns, for each path in the order of
-    drawing, its shade (0 to 4) and the number of its closed outlines.
+    most: the largest number of grid points to draw; a finer sheet is thinned. Returns, for each path in the
+    order of drawing, its shade (0 to 4) and the number of its closed outlines.
     """
     y, z = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9), indexing="ij")
     points = np.stack([np.where(y > 0, 0.5, -0.5), abs(y), z], -1).reshape(-1, 3)
