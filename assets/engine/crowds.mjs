@@ -109,9 +109,10 @@ function near(points, place, ranges) {
 const neighbourKeyOffsets = (k) =>
   k ? neighbourKeyOffsets(k - 1).flatMap((by) => [-1, 0, 1].map((step) => by * CELL_KEY_STRIDE + step)) : [0];
 
-/** The crowds whose counts can be written as labels: in the order of the list, each crowd
- * whose label does not overlap a label that is already kept. @template {{count: number}} C @param {C[]} crowds @param {ArrayLike<number>} at
- * x and y of each crowd, in pixels @param {number} tall the height of the digits in pixels @returns {C[]} */
+/** The crowds whose counts can be written as labels: in the order of the list, each crowd whose label does
+ * not overlap a label that is already kept. @template {{count: number}} C @param {C[]} crowds @param
+ * {ArrayLike<number>} at x and y of each crowd, in pixels @param {number} tall the height of the digits in
+ * pixels @returns {C[]} */
 export function legible(crowds, at, tall) {
   const /** @type {[number, number, number][]} */ taken = [];
   return crowds.filter(({ count }, i) => {

@@ -20,11 +20,12 @@ const AXES_SCRATCH = { buffer: new Float64Array(0) };
 const TRIANGLE_SCRATCH = { buffer: new Float64Array(0) };
 
 /** The query that separates key k best from all other keys. query: the query of length 1 for which the score
- * of key k exceeds all others by the largest margin; margin: this margin. If no query selects the key, `margin`
- * is 0, and `query` means nothing (it may be all zeros). among: the indices of a few other keys. Of all points in the hull of the other keys, the one nearest to key
- * k lies in the hull of these few keys. @param {ArrayLike<number>} keys n keys with d coordinates each
- * @param {number} n @param {number} d @param {number} k @param {number[]} [start] `among` at the previous
- * moment @returns {{query: number[], margin: number, among: number[]}} */
+ * of key k exceeds all others by the largest margin; margin: this margin. If no query selects the key,
+ * `margin` is 0, and `query` means nothing (it may be all zeros). among: the indices of a few other keys. Of
+ * all points in the hull of the other keys, the one nearest to key k lies in the hull of these few keys.
+ * @param {ArrayLike<number>} keys n keys with d coordinates each @param {number} n @param {number} d @param
+ * {number} k @param {number[]} [start] `among` at the previous moment @returns {{query: number[], margin:
+ * number, among: number[]}} */
 export function lead(keys, n, d, k, start = []) {
   const around = others(keys, n, d, k);
   const { foot, kept } = nearest(

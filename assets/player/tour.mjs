@@ -146,9 +146,9 @@ export class Tour {
   }
 
   /** Adapt the tour after the reader has gone back or forward in the browser's history. Show the stop of the
-   * present entry, unless it is shown already; if the entry has no stop, close the tour. If the reader has closed the tour and goes back to a
-   * stop, skip all stops of the tour. @returns {boolean} true if a stop is shown or skipped; false if the
-   * caller must show the state that the page's link names */
+   * present entry, unless it is shown already; if the entry has no stop, close the tour. If the reader has
+   * closed the tour and goes back to a stop, skip all stops of the tour. @returns {boolean} true if a stop
+   * is shown or skipped; false if the caller must show the state that the page's link names */
   restore() {
     const { stop, depth, back } = arrive();
     if (stop === this.#current) return false;
