@@ -266,12 +266,15 @@ def near_profile(mark, cloud, got, want, off):
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order: each end counts with the sum of its coordinates."""
+    """Compare the segments of outlines, in any order: the coordinate sums of their ends, and their lengths."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
-    pieces = [np.concatenate([p[:-1][joined], p[1:][joined]]).sum(axis=-1) for p in (got, want)]
-    assert np.allclose(*map(np.sort, pieces), atol=4 * (off * weights.sum() + ONE_ROUNDING))
+    ends = [(p[:-1][joined], p[1:][joined]) for p in (got, want)]
+    sums = [np.concatenate(both).sum(axis=-1) for both in ends]
+    lengths = [np.linalg.norm(start - end, axis=-1) for start, end in ends]
+    for pair in (sums, lengths):
+        assert np.allclose(*map(np.sort, pair), atol=4 * (off * weights.sum() + ONE_ROUNDING))
 
 
 def near_faces(mark, cloud, got, want, off):
