@@ -43,7 +43,7 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
     A piece is the set of points of the sphere at which the same neurons are active. The result depends on the
     dimension k of the null space of these neurons' rows of W, in n dimensions. All points of a piece are
     APART for k = 0, and COLLAPSED for k = n. For k = 1, a point is SHARED if its mirror image, with the
-    opposite component in the null space, is in the piece too; otherwise it is APART. For 1 < k < n, all
+    opposite component in the null space, is another point and in the piece too; otherwise it is APART. For 1 < k < n, all
     points count as SHARED without a further test.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
@@ -53,8 +53,11 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
         elif len(seen) < n - 1:
             labels[here] = SHARED
         elif len(seen) < n:
-            across = x[here] - 2 * (x[here] - x[here] @ seen.T @ seen)
-            labels[here] = np.where(((across @ W.T + b > 0) == pattern).all(-1), SHARED, APART)
+            at = x[here]
+            unseen = at - at @ seen.T @ seen
+            same_piece = (((at - 2 * unseen) @ W.T + b > 0) == pattern).all(-1)
+            another = np.linalg.norm(unseen, axis=-1) > WEIGHT_TOLERANCE * np.linalg.norm(at, axis=-1)
+            labels[here] = np.where(same_piece & another, SHARED, APART)
     return labels
 
 

@@ -39,9 +39,14 @@ export function fates({ W }, x, z, count) {
     if (!piece.unseen) continue;
     let part = 0;
     let across = 0;
-    for (let j = 0; j < n; j++) part += 2 * piece.unseen[j] * x[i * n + j];
+    let squared = 0;
+    for (let j = 0; j < n; j++) {
+      part += 2 * piece.unseen[j] * x[i * n + j];
+      squared += x[i * n + j] * x[i * n + j];
+    }
+    const isOwnMirror = Math.abs(part) <= 2 * ROUNDING_TOLERANCE * Math.sqrt(squared);
     for (let k = m - 1; k >= 0; k--) across = 2 * across + (z[i * m + k] - part * piece.along[k] > 0 ? 1 : 0);
-    if (across !== on) fateOf[i] = APART;
+    if (isOwnMirror || across !== on) fateOf[i] = APART;
   }
   return { fateOf, ranks, highest: n };
 }

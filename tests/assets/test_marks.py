@@ -560,6 +560,17 @@ def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
     assert want[0].any() and not want[1].any()
 
 
+def test_a_point_that_is_its_own_mirror_image_is_apart(node):
+    x = np.float32([[0.6, 0.8, 0], [0.6, 0.8, 1e-5], [0.8, 0.6, -0.5]])
+    cloud = Cloud("x", x, Pipeline((Affine(np.eye(2, 3)), Pointwise("relu"))))
+    mark = Points("x", "input", rows(np.eye(2)), only=Gated("apart", 0, np.eye(3)))
+    recipe = recipe_of(cloud)
+    [answer] = node.run(recipe, [({}, 0)], marks=[mark])
+    got = np.isfinite(unpack(answer["marks"][0]["points"], 3)[:, 0])
+    want = np.isfinite(mark.points(recipe.moment({}, 0))[:, 0])
+    assert got.tolist() == want.tolist() == [True, False, False]
+
+
 def test_a_query_and_its_supporting_line_by_hand(node):
     """Weights, best query and supporting line are those computed by hand, for a square's centre and a corner.
 

@@ -84,6 +84,13 @@ def test_octants_of_a_sphere():
     np.testing.assert_allclose(np.bincount(found) / 4000, [1 / 2, 3 / 8, 1 / 8], atol=2e-3)
 
 
+def test_a_point_that_is_its_own_mirror_image_is_apart():
+    """Two neurons along x and y mirror the sphere at the plane z = 0, whose points stay alone."""
+    x = np.array([[0.6, 0.8, 0], [0.6, 0.8, 1e-5], [0.6, 0.8, 1e-12], [0.8, 0.6, -0.5]])
+    found = gates.fates(np.eye(2, 3), np.zeros(2), x)
+    assert found.tolist() == [gates.APART, gates.SHARED, gates.APART, gates.SHARED]
+
+
 @pytest.mark.parametrize("n", [2, 3])
 @given(st.integers(0, 10_000))
 def test_mirrored_pairs_keep_all_points_apart(n, seed):
