@@ -100,10 +100,11 @@ def loss_along_text(
 
     The window has `window` tokens, and moves by `every` tokens at a time. The first row of the result has the
     loss, the second row the length. Column k is an average over all windows that start at one of the
-    positions k·`window` … (k + 1)·`window` − 1. `every` must divide `window`, so that each column averages
-    equally many windows. Raises ValueError if the windows cannot be divided evenly among the columns, or if
-    the last one would reach beyond the end of `tokens`.
+    positions k·`window` … (k + 1)·`window` − 1. Raises ValueError if `every` does not divide `window`, or
+    if the last window would reach beyond the end of `tokens`.
     """
+    if window % every:
+        raise ValueError(f"a step of {every} tokens does not divide the window of {window}")
     starts = np.arange(0, windows * window, every)
     if len(tokens) < (wanted := starts[-1] + window):
         raise ValueError(f"{windows} means over windows of {window} need {wanted} tokens: got {len(tokens)}")
