@@ -42,9 +42,9 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
     A piece is the set of points of the sphere at which the same neurons are active. The result depends on the
     dimension k of the null space of these neurons' rows of W, in n dimensions. All points of a piece are
-    APART for k = 0, and COLLAPSED for k = n. For k = 1, a point is SHARED if its mirror image, with the
-    opposite component in the null space, is another point and in the piece too; otherwise it is APART. For 1 < k < n, all
-    points count as SHARED without a further test.
+    APART for k = 0, and COLLAPSED for k = n. For k = 1, a point's mirror image has the opposite component in
+    the null space. The point is SHARED if its mirror image is another point and in the same piece; otherwise
+    it is APART. For 1 < k < n, all points count as SHARED without a further test.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):

@@ -179,8 +179,9 @@ class AttentionClassifier:
     def answers(self, counts: Array, labels: Array, weight: Array) -> tuple[Array, Array]:
         """The correct class (C·N,) for each row of `logits`, and the weight (C·N,) of the row in the loss.
 
-        A row stands for all tokens of one class in one sequence, so its weight is their number times the
-        weight of the sequence. labels, weight (N,): the correct class and the weight of each sequence.
+        counts (N, C): the number of tokens of each class in each sequence. labels, weight (N,): the correct
+        class and the weight of each sequence. A row stands for all tokens of one class in one sequence. Its
+        weight is the number of these tokens times the weight of the sequence.
         """
         xp = namespace(counts)
         return xp.tile(labels, (self.classes,)), xp.reshape(counts.mT * weight, (-1,))

@@ -234,7 +234,7 @@ def test_a_reader_who_pretends_to_be_many_is_one_client(server):
 
 
 class Accepting(BaseHTTPRequestHandler):
-    """Answers every request with 204."""
+    """Answers GET and POST requests with 204."""
 
     def do_GET(self):
         self.send_response(204)

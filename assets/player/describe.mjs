@@ -95,9 +95,10 @@ function reading(r, player) {
   return of ? `${Math.round((parseFloat(words) * of) / 100)} of ${of} points, ${words}` : words;
 }
 
-/** Words that give the number of points and their stage, such as "50 points, at the stage x (0 of 3)". If
- * fewer points are drawn as dots, their number comes first: "20 of 50 points". @param {Pick<Player, "recipe"
- * | "progress" | "last">} player */
+/** Words that give the number of points and their stage, such as "50 points, at the stage x (0 of 3)" or "50
+ * points, between the stages x and y (0.5 of 3)"; with a single stage, just the number. If fewer points are
+ * drawn as dots, their number comes first: "20 of 50 points". @param {Pick<Player, "recipe" | "progress" |
+ * "last">} player */
 export function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const dots = Math.min(dotCount(recipe), points);

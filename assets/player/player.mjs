@@ -361,8 +361,9 @@ export class Player {
   }
 
   /** Go to a stop of the tour, or to another state. @param {Record<string, string>} stop the state, as the
-   * names and values in a link's query; values that it does not name get their defaults @param {boolean}
-   * [linked] whether the page's link asks for this stop */
+   * names and values in a link's query; values that it does not name get their defaults. A wrong value
+   * leaves the figure as it is, with a notice @param {boolean} [linked] whether the page's link asks for
+   * this stop: then values that the reader has set since the page began to load stay */
   go(stop, linked = false) {
     return this.#changes.visit(stop, linked);
   }

@@ -18,7 +18,7 @@ const MIN_LABEL_GAP_PX = 6; // smallest gap between neighbouring labels
 const MIN_BUTTON_DISTANCE = 0.07; // of neighbouring replay buttons, as a share of the clock's range
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
-/** SVG paths of the icons, 24 units wide. @type {Record<string, string>} */
+/** The contents of the icons' SVG images, which are 24 units wide. @type {Record<string, string>} */
 const ICONS = {
   play: '<path d="M7 4v16l13-8z" fill="currentColor"/>',
   pause: '<path d="M7 5v14M17 5v14" stroke-width="4"/>',

@@ -9,11 +9,12 @@ def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
     `Scene.moved` maps some pairs (name, value) of a query to slugs. The new slug is the first of these that
-    is not the slug of `scene`, or else the slug of `scene`. The new query is the old one without:
+    is not the slug of `scene`, or else the slug of `scene`. A choice is gone if `scene` has or had it, and
+    the scene of the new slug does not have it. The new query is the old one, with these changes:
 
-    - pairs that `Scene.moved` maps to the new slug
-    - names, in the list `controls`, of choices that `scene` has or had and that the new scene does not have
-    - values of such choices, if the new scene is not `scene` itself
+    - Pairs that `Scene.moved` maps to the new slug are left out.
+    - If the slug is new, pairs whose name is a choice that is gone are left out.
+    - In the value of `controls`, the names of choices that are gone are left out; if none remains, it is 0.
     """
     if not scene.moved:
         return None

@@ -67,8 +67,8 @@ def stages(film: Film) -> list[str]:
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
     """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
 
-    It also shows the separating plane, if this can be drawn (`_flat`), and the unit sphere, if u_ε stands
-    between the linear layers and the widest hidden layer has three neurons. sheet: cloud and marks of the
+    If the separating plane can be drawn (`_flat`), it is shown, too. So is the unit sphere, in a network with
+    u_ε between the linear layers whose widest hidden layer has three neurons. sheet: cloud and marks of the
     input space, which the layers move too. marked: indices of points to emphasise, those that turn by over
     90° during a drop of the loss.
     """

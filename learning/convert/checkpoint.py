@@ -133,7 +133,11 @@ class Checkpoint:
         return model.eval()
 
     def model(self) -> Any:
-        """The model with memory-mapped weights, which are read from the disk when they are first used."""
+        """The model with its weights. Where possible they are memory-mapped: read when they are first used.
+
+        Weights are in memory from the start if they come from a GGUF file, are computed from stored tensors,
+        or are stored in another number format than the model's.
+        """
         model = self.outline(self.config.dtype or torch.float32)
         state = model.state_dict(keep_vars=True)
         weights = {name: self.load(name).to(own.dtype) for name, own in state.items()}

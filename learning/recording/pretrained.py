@@ -251,9 +251,9 @@ def quiet() -> None:
 def _head(config: Any) -> Any:
     """The class with which transformers loads a model together with its prediction head.
 
-    It is the class that the configuration names, if this is not a class for pre-training. Otherwise it is the
-    first that exists for this model: a masked, a sequence-to-sequence or a causal language model, or the
-    model without a head.
+    It is the first class that the configuration names and transformers has; classes for pre-training do not
+    count. Without one, it is the first of these that exists for the model: a masked, a sequence-to-sequence
+    or a causal language model, or the model without a head.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]

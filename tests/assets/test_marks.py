@@ -266,7 +266,7 @@ def near_profile(mark, cloud, got, want, off):
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order: the coordinate sums of their ends, and their lengths."""
+    """Compare the segments of outlines, in any order: the coordinate sums of their ends, and lengths."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])

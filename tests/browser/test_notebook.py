@@ -135,7 +135,7 @@ def test_a_hand_drives_code_and_code_drives_the_figure(page, lab):
 def saved(page, folder):
     """Save the notebook in JupyterLab, and check a.ipynb and the HTML page that nbconvert makes of it.
 
-    The file must have less than 400 kB. Without a network, the page must show the pictures of both figures.
+    a.ipynb must have less than 400 kB. Without a network, the HTML page must show pictures of both figures.
     """
     import nbformat
 

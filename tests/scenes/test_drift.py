@@ -47,7 +47,7 @@ def rows(name):
 
 
 def median(name, part, number, *, window=64, kind="places"):
-    """The median over the five models of the kind `name`: an array with a number for each layer.
+    """The median over the five models with the norm `name`: an array with a number for each layer.
 
     part: the vectors that are measured, "stream", "across" or "reads". number: a column of the table, or
     "way", which is the path length divided by the spread. window: the number of letters in the window. kind:

@@ -331,7 +331,7 @@ def until_layer_29():
 def just_massive():
     """Before layer 12, exactly the eight norms of layers 3 to 6 have massive vectors.
 
-    None of them has more than 6. The longest of these vectors has 13 times the median length.
+    No norm has more than 6 massive vectors. The longest of all has 13 times the median length.
     """
     rows = shipped("smollm2").rows[: named("smollm2", "layers.12.input_layernorm")[1]]
     early = [row for row in rows if row["massive"]]

@@ -247,9 +247,9 @@ def entropies():
 
 @cache
 def mean_entropy(d, a, draws=200_000):
-    """The mean entropy of a query's weights on 32 random keys on the sphere, by the cosine's exact law.
+    """The mean entropy of a query's weights on 32 random keys, by the exact law of the cosine.
 
-    a: the power of d by which scores are divided. draws: how many queries are drawn.
+    Query and keys are on LayerNorm's sphere, with radius √d in d − 1 dimensions. a: the power of d by which scores are divided. draws: how many queries are drawn.
     """
     m, rng, found = d - 1, np.random.default_rng(0), []
     for _ in range(10):

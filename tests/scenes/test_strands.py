@@ -102,9 +102,10 @@ def degree_doubles():
 
 
 def flat_once():
-    """A ray from the origin meets a plane at most once.
+    """A ray from the origin meets a plane that misses the origin at most once, and an ellipsoid at most twice.
 
-    So after the first norm of each network, the image of the plane has at most one sheet in each direction.
+    So after the first norm of each trained network, the image of the plane has at most one sheet in each
+    direction. Tested at 2,000 points.
     """
     found = film("spiral_15")
     for each in found.weights[:, -1]:

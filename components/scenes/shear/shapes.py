@@ -39,7 +39,8 @@ def half_net(sign: int) -> tuple[Array, Array]:
 def face_net(half: float, sign: int) -> tuple[Array, Array]:
     """The grid lines of the face z = sign·half of the cube [−half, half]³, as one line with gaps.
 
-    `sign` is 1 for the upper face, −1 for the lower one.
+    `sign` is 1 for the upper face, −1 for the lower one. Returns the points, and the order in which the line
+    joins them: indices of points, −1 for gaps.
     """
     ends = np.stack(np.broadcast_arrays(np.linspace(-1, 1, 7)[:, None], [-1, 1], sign), -1)
     return segments(half * np.concatenate([ends, ends[..., [1, 0, 2]]]))
