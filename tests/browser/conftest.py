@@ -193,10 +193,10 @@ def reading(browser, watch, *, first=False, **options):
 class Reader:
     """A browser context that tests use one after another, so that nothing is fetched or compiled twice.
 
-    `tab` is a page that stays open until the end, because this keeps Chromium's process alive. `kept` has the
-    pages that one test leaves to the next: at most one for tests marked `pixels` (key True), and at most one
-    for other tests (key False). Between tests, `forget` closes all other pages, goes online, clears cookies
-    and local storage, and marks all scenes as visited.
+    `tab` is a page that stays open until the end, because this keeps Chromium's process alive. `kept[True]`
+    is the page that a test marked `pixels` leaves to the next such test; `kept[False]` is the page that other
+    tests leave to one another. Each can be missing. Between tests, `forget` closes all pages except these,
+    goes online, clears cookies and local storage, and marks all scenes as visited.
     """
 
     def __init__(self, browser, server):
@@ -240,12 +240,13 @@ def reader(browser, server):
 
 @pytest.fixture
 def new_page(browser, server, reader, draws, request):
-    """A function that opens a page and returns it; its options are those of a Playwright context.
+    """A function `open_page(first=False, known="", **options)` that opens a page and returns it.
 
-    The first page of a test is opened in the shared browser context, if the options allow it; further pages
-    get their own contexts. first: whether the page gets a new context, without cookies, storage or visited
-    scenes. known: the address of another server that the page may request. If a test has its own server, the
-    fixture of this server must come before this one, so that the server outlives the pages.
+    options: those of a Playwright context. If they allow it, the page that a test opens first is in the
+    shared browser context (see `reader`); every other page gets a context of its own. first: if true, the
+    page is like that of a new visitor: in its own context, with no cookies, storage or visited scenes. known:
+    the URL of another server that the page may ask. If a test has its own server, the fixture of this server
+    must come before this one, so that the server outlives the pages.
     """
     contexts, watch = [], Watch()
     watch.known.add(urlsplit(server).netloc)  # also in a page of another server

@@ -41,7 +41,8 @@ AGAIN = """async (link) => {
 def visit(page, link):
     """Open a scene at the address `link`, and wait until its player shows it.
 
-    If the page can take another scene, a new player is put into it; otherwise the page is loaded.
+    A page of the fixture `kept` that already shows the same scene only gets a new player. In any other page,
+    the link is loaded.
     """
     if not page.evaluate(AGAIN, link):
         page.goto(link)
@@ -254,7 +255,7 @@ def shot(page, what, style="", width=0):
 
 
 def look(page, width=0):
-    """Take a screenshot of a page's figures without legends: (height, width, 3), from 0 to 255.
+    """Hide the legends of a figure, and take a screenshot: pixels (height, width, 3), from 0 to 255.
 
     Only for tests marked `pixels`, because WebGL draws only in these. width: the width in pixels to which the
     picture is scaled; 0 keeps its size.
@@ -265,7 +266,7 @@ def look(page, width=0):
 
 
 def planes(page, width=0):
-    """Take a screenshot of a page's 2D figures without legends: (height, width, 3), from 0 to 255.
+    """Hide the legends of a 2D figure, and take a screenshot: pixels (height, width, 3), from 0 to 255.
 
     Any test can use it. For 3D figures, which need WebGL, see `look`. width: the width in pixels to which the
     picture is scaled; 0 keeps its size.

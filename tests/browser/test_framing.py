@@ -49,9 +49,9 @@ def ink(page, kept):
     """Draw only some marks of the main figure, and measure the bounding box of their pixels.
 
     kept: the indices of these marks in `layers` of the first view. Returns (share, off, inside). share: the
-    larger of the box's width and height. off: the distance between the middles of box and panel, across or
-    down, whichever is larger. share and off are in units of the panel's smaller side. inside: whether all
-    pixels are at least RIM pixels away from the panel's edge.
+    larger of the box's width and height. off: how far the middle of the box is from the middle of the
+    panel, horizontally or vertically, whichever is farther. share and off are in units of the panel's smaller
+    side. inside: whether all pixels are at least RIM pixels away from the panel's edge.
     """
     player(page, ONLY, kept)
     frames(page, 3)

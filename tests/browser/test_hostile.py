@@ -193,7 +193,7 @@ def test_choices_made_without_an_answer_are_all_carried_out(new_page):
     """A recording and a norm that are chosen while the server is unreachable are both shown later.
 
     A new recording usually resets the norm to its default. Here it must not, because the norm is chosen after
-    the recording. The test chooses the norm's old number again.
+    the recording. The chosen norm has the same number as the norm before.
     """
     page = new_page()
     visit(page, "/model?norm=3&progress=1")

@@ -445,9 +445,10 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 
 
 def test_a_click_on_a_drop_plays_it(kept):
-    """A click on a drop of the loss plays the training through the drop, and selects a point or a stage.
+    """A click on a drop of the loss curve plays the training through this drop.
 
-    The click works even while Plotly draws. Enter on the drop's button does the same as the click.
+    At the end, the figure follows another point or shows another stage. The click works even while Plotly
+    draws. Enter on the drop's button does the same as the click.
     """
     page = kept
     visit(page, "/spiral?progress=1")

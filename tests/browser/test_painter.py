@@ -128,10 +128,10 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 
 
 def open_with(page, path, query, state, progress):
-    """Open a page in a given state, drawn by Plotly's public functions (the public path).
+    """Open a page whose figure, in a given state, is drawn only by Plotly's public functions.
 
-    path, query: the address of the page, without the state. state: values of parameters. progress: the
-    progress.
+    path, query: the two parts of the page's address, without `state` and `progress`. state: values of
+    parameters, a dictionary.
     """
     params = "".join(f"&{name}={value}" for name, value in state.items())
     visit(page, f"{path}?{query}{params}&progress={progress}#without=buffers")
@@ -146,10 +146,9 @@ UNCOUNTED = """p.panels.forEach((panel) => {
 
 
 def let_go(page, progress):
-    """Release the figure at a progress, and wait until it has settled, that is, is drawn by the public path.
+    """Release the figure at a progress, and wait until Plotly's public functions have drawn it at rest.
 
-    Labels that count coinciding points are switched off, because they would make it differ from the same
-    figure in motion.
+    Labels that count coinciding points are switched off, because a figure in motion does not have them.
     """
     player(page, UNCOUNTED)
     player(page, "p.pointerDown = false")

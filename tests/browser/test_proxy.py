@@ -33,7 +33,10 @@ WATCH = (
 
 @contextmanager
 def proxy(behind):
-    """Run a proxy that forwards only paths below PREFIX to a server; yields its base URL."""
+    """Run a proxy that forwards only paths below PREFIX; yields the base URL of the proxy.
+
+    behind: the base URL of the server that gets the requests.
+    """
 
     class Proxy(BaseHTTPRequestHandler):
         def do_GET(self):

@@ -27,7 +27,10 @@ SHOWS = """([part, progress]) => {
 
 
 def shows(page, part, block):
-    """Scroll to a paragraph (`block`) of a part, and wait until the figure shows its state."""
+    """Scroll to a paragraph of the story, and wait until the figure beside it shows its progress.
+
+    part: the number of the part, from 0. block: the number of the paragraph within the part, from 0.
+    """
     page.evaluate(READ, [part, block])
     progress = float(story().parts[part].blocks[block].state["progress"])
     page.wait_for_function(SHOWS, arg=[part, progress], timeout=TIMEOUT_MS, polling=POLL_MS)

@@ -247,7 +247,7 @@ TICKET = re.compile("/training/([0-9a-f]{32})$")
 def test_a_training_outlives_questions_without_an_answer(page):
     """A training goes on although polls fail: some are aborted, some answered by a proxy.
 
-    Half of these polls reach the server, and only its answer is lost.
+    Half of the failed polls reach the server, but the browser does not get the server's answer.
     """
     ways, failed = [lambda route: route.abort(), *(partial(answered, status=s) for s in (502, 503, 200))], []
 
@@ -274,7 +274,7 @@ def test_a_training_outlives_questions_without_an_answer(page):
 def answered(route, status):
     """Answer a browser's request with this status and an HTML page, in place of the server.
 
-    So does a proxy whose server is down, or a network that first shows a login page.
+    A proxy answers like this if its server is down, and so does a network that first shows a login page.
     """
     route.fulfill(status=status, headers={"Retry-After": "0"}, body="<h1>Not now</h1>")
 
