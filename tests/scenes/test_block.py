@@ -148,8 +148,8 @@ def test_the_trained_block_is_what_the_model_reads():
 def test_copies_lie_on_one_sphere_and_branches_rejoin_the_stream(choices):
     """The branch's normalised copies lie in the hyperplane and, up to the effect of ε, on one sphere.
 
-    Arrows show what attention and the MLP add to the stream. At stage 0 they begin at the origin; when they
-    are added, they lead from each token's old position to its new one.
+    Arrows show what attention and the MLP add to the stream. At stage 0 each arrow begins at the origin.
+    At the stage where its vector is added, it leads from its token's old position to the new one.
     """
     branch, stream = stages("branch", choices), stages("stream", choices)
     centred = stream[0] @ SHOW.T
@@ -267,7 +267,7 @@ def key_lengths():
 
 
 def filled_by_narrow_heads():
-    """Keys lie on the surface of an ellipsoid if heads have d_k ≥ d − 1 coordinates, and fill it if fewer."""
+    """Keys fill an ellipsoid if their head has d_k < d − 1 coordinates; otherwise they lie on its surface."""
     n = stages("branch")[GAIN][:, :D]
     own = drawn({"seed": 1, "n": 6})[0]
     many = rng_sphere(5000) * own["ln_1.weight"] + own["ln_1.bias"]

@@ -241,9 +241,9 @@ def gradients():
 def of_the_last_token():
     """With post-LN, the last token after all blocks hardly depends on the last token before them.
 
-    From this token's output back to its input, the gradient of a random linear function of the output shrinks
-    to 0.073 of its length. For a random linear function of all outputs, 92 % of the squared length of the
-    gradient at the inputs belong to the first token.
+    A random linear function of the last token's output has a gradient at this output, and one at the same
+    token's input. The second is 0.073 times as long as the first. If the function is one of all tokens'
+    outputs, 92 % of the squared length of its gradient at all inputs belong to the first token.
     """
     gradients()
     draws = [stack.drawn(64, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]

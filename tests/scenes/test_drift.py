@@ -281,7 +281,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """The mean square distance of two letters' vectors is twice that of one of them from the mean vector."""
+    """Two letters' vectors have a mean square distance twice that between a letter's vector and the mean."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))

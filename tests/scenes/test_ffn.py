@@ -295,7 +295,7 @@ def drawn_and_wide():
     def lost(norm, k):
         """For each draw of the weights, the percentage of points that do not stay apart.
 
-        k: the number of neurons per coordinate; there are 3k.
+        norm: the name of the norm. k: a third of the number of neurons.
         """
         y, basis = normed(FINE, norm=norm), SPACES[norm]
         each = (
@@ -312,9 +312,9 @@ def drawn_and_wide():
 
 
 def lengths_of_the_black_arcs():
-    """The total length of the arcs that ReLU maps to one point, as the scene opens.
+    """The total length of the black arcs, which ReLU maps to one point, as the scene opens.
 
-    Returns the lengths before the activation, after ReLU (0), and after GELU.
+    Returns a list of three lengths: before the activation, after ReLU (this is 0), and after GELU.
     """
     angles = 2 * pi * np.arange(FINE) / FINE
     z = RADIUS * np.stack([np.cos(angles), np.sin(angles)], -1) @ (rotation_from_ones(25) @ CIRCLE.T).T - 0.6

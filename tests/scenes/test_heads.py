@@ -140,8 +140,8 @@ def of_two_heads():
 def twice_as_wide():
     """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    The test finds all places a at which an axis, which reaches from a − ½ to a + ½, overlaps the window.
-    These places span 1 more than the window.
+    The test moves an axis, of width 1, past a window of width 2 or 4, and measures how far it moves while it
+    overlaps the window: by the width of the window plus 1.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])
@@ -406,7 +406,7 @@ def test_shares_that_do_not_overlap_are_the_usual_cut():
 
 
 def only_together():
-    """Claim: the points lie on a sphere of radius 2, but their parts that one head sees fill an ellipsoid.
+    """Claim: the points lie on a sphere of radius 2, but what one head sees of them fills an ellipsoid.
 
     This calls the functions of three other claims.
     """

@@ -56,8 +56,8 @@ def rows(scaled):
 def test_the_last_stage_is_what_attention_reads():
     """The cloud "true" begins as the model's residual stream, and ends as the model's keys.
 
-    The cloud "keys" ends as the model's keys, too; in a model that only centres, on another scale. At all
-    stages, the cloud "shadow", which is drawn, is its projection to the hyperplane.
+    The cloud "keys" ends as the model's keys, too. If the model only centres, it ends as these keys divided
+    by a number. At all stages, the cloud "shadow" is the projection of the cloud "keys" to the hyperplane.
     """
     show = hyperplane_basis(4)
     for model in ARMS:
@@ -138,9 +138,10 @@ def most_of_a_long_text():
 
 
 def a_hair_inside():
-    """Because of ε, exactly one key of 200 equal letters is an average of the others, very near one of them.
+    """In a text of 200 equal letters, exactly one key is an average of the other keys, because of ε.
 
-    Without ε there is no such key. With ε there is none in the texts of the table, or if a word is repeated.
+    This key is very near another one. Without ε there is no such key. Even with ε there is none in the texts
+    of the table, and none in a text that repeats a word.
     """
     assert all(share == 0 for row in rows(True) for share in row["after"])
     recipe = recipe_of(SCENE, sentence="own", own="o" * 200)
@@ -305,8 +306,8 @@ def an_average():
 def the_papers_table():
     """The paper's percentages of unselectable keys have the ranges that the text states.
 
-    There is one percentage for each of the four layers, for the keys before LayerNorm in one model, and for
-    the keys of another model whose norms do not divide. Source: brody2023, tables 1 and 2.
+    The paper has two models of four layers, and gives a percentage for each layer. In one model, keys before
+    LayerNorm are counted; in the other, whose norms do not divide, the keys. Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):

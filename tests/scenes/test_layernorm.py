@@ -102,7 +102,7 @@ def test_one_direction_becomes_flat_and_not_two(points, d):
 
 @pytest.mark.parametrize("choices", [{"variant": "rmsnorm"}, {"points": "worked"}])
 def test_without_a_spread_there_is_no_covariance(choices):
-    """A single point has no covariance; for RMSNorm none is shown, because it would change with the mean."""
+    """No covariance is shown for a single point, or for RMSNorm, where it would change with the mean."""
     assert recipe_of(SCENE, **choices).facts is None
 
 

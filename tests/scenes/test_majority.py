@@ -235,7 +235,7 @@ def no_gradient_along_one():
     """With LayerNorm, the loss has no gradient along changes c𝟏ᵀ of W_K, for any vector c.
 
     Such a change moves the queries W_Kᵀ W_Q n only along 𝟏, and the keys, which are normalised vectors, are
-    orthogonal to 𝟏. With RMSNorm they are not, and the loss has such a gradient.
+    orthogonal to 𝟏. With RMSNorm the keys are not orthogonal to 𝟏, and the loss has such a gradient.
     """
     data = majority(32, seed=3, batch=8)
     counts, labels = torch.tensor(data.points, dtype=torch.float64), torch.tensor(data.labels)

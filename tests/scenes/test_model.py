@@ -423,10 +423,10 @@ def albert():
 
 
 def after_attention():
-    """In MiniLM's layers 0 to 3, inputs of the norm after attention have less than 1.25 median lengths.
+    """In MiniLM's layers 0 to 3, the norm after attention has no input as long as 1.25 median lengths.
 
-    The longest input of the norm after the MLP has more than 5 median lengths. LayerNorm's sphere has the
-    radius √384.
+    The norm after the MLP has an input longer than 5 median lengths, in each of these layers. (Each norm has
+    its own median.) LayerNorm's sphere has the radius √384.
     """
     own = shipped("minilm").rows
     at = stop("model", "After attention").choices["norm"]

@@ -358,8 +358,8 @@ def walls_and_a_sphere():
 def slopes():
     """LayerNorm maps the three numbers of a point along a line with the slope 1/σ, for this point's σ.
 
-    Most of these lines are steeper than two lines that are fitted to the numbers of all points. One is fitted
-    to numbers nearer than 0.4 to their mean; the other, less steep, to those farther than 0.9.
+    Two more lines are fitted to numbers of all points: a steep one to the numbers that are nearer than 0.4 to
+    the mean, a flat one to those farther than 0.9. Most points' lines are steeper than both.
     """
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)

@@ -21,10 +21,10 @@ DRAWS = 20
 
 
 def tokens(recipe, params, **moved):
-    """The tokens (n, d) at stage 0, and an array of numbers of all tokens together.
+    """The tokens (n, d) at stage 0, and an array of numbers that describe all tokens together.
 
-    COUNT, ENERGY and TIME are indices into these numbers. moved: values of parameters that replace those of
-    `params`.
+    These numbers have the indices COUNT (of clusters), ENERGY and TIME. moved: values of parameters that
+    replace those of `params`.
     """
     d = recipe.views[0].dims
     x = recipe.cloud("tokens").stages(params | moved)[0]
@@ -102,9 +102,9 @@ def draws(d, n, beta, placement="post"):
 def states(d, n, beta, placement):
     """The states of the tokens of random draws at all times of the integration: (times, DRAWS, n, d).
 
-    NumPy computes them by Runge–Kutta steps as long as those in the figure. d: the dimension. n: the number
-    of tokens. beta: the factor of attention's scores. placement: where the norm is, which changes the
-    equation.
+    NumPy computes them by Runge–Kutta steps of the same lengths as in the figure. d: the dimension. n:
+    the number of tokens. beta: the factor of attention's scores. placement: where the norm is, which changes
+    the equation.
     """
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(DRAWS)]))
 
@@ -313,7 +313,7 @@ def faster():
 
 
 def off(beta, placement, other):
-    """Distances of tokens under `placement` at time t from the same tokens under `other` at time log(1 + t).
+    """Distances between a token under `placement` at time t and the same token under `other` at log(1 + t).
 
     Returns (times, DRAWS, n), with a row for each t in `times()`. Tokens are unit vectors on the circle.
     Their positions at log(1 + t) are interpolated. beta: the factor of attention's scores.

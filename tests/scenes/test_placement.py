@@ -122,10 +122,10 @@ def angles_between(a, b):
 
 
 def keeps_the_angles(x, azimuth):
-    """Assert that the path in space that `directions` draws has the angles of the path x (K, d).
+    """Assert that `directions` draws a path x (K, d) in three dimensions without changing its angles.
 
     These are the angles between each vector and the first, and between each vector and the next. azimuth: the
-    direction in degrees in which the path in space begins.
+    direction in degrees in which the drawn path begins.
     """
     start, turn = angles_between(x, x[:1]), angles_between(x[:-1], x[1:])
     drawn_path = directions(start, turn, azimuth)
@@ -336,10 +336,10 @@ def gradients():
 
 
 def of_all_tokens():
-    """With post-LN, nearly all of the gradient reaches the start of the first token.
+    """With post-LN, the last token after all blocks depends almost only on the first token before them.
 
-    The gradient of a random linear function of the last token's end is taken at the starts of all tokens.
-    This gradient is 1.25 times as long as the gradient at the end, and 99.9 % of its squared length belong to
+    A random linear function of the last token's output has a gradient at this output, and one at the inputs
+    of all tokens. The second is 1.25 times as long as the first, and 99.9 % of its squared length belong to
     the first token. Both numbers are medians.
     """
     stream, *_ = made.run("post", False, 1)
@@ -351,10 +351,10 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """In the scene `depth`, post-LN's gradient at the last token's start is 0.073 times that at its end.
+    """In the scene `depth`, post-LN's gradient at the last token's input is 0.073 times that at its output.
 
-    The start is 12 blocks before the end. In the scene `placement`, whose norm does not centre, the first 12
-    blocks give 0.079.
+    There are 12 blocks from input to output. In the scene `placement`, whose norm does not centre, the first
+    12 blocks give 0.079.
     """
     stream, *_ = made.run("post", False, 1)
     end = torch.tensor(np.random.default_rng(made.DRAWS).standard_normal(tuple(stream[12][:, -1].shape)))

@@ -41,8 +41,8 @@ def whole(turned, g, d, shared, rho):
     """Vectors (n, d), each a sum of random coordinates and a random multiple of one shared direction.
 
     turned (n, d): the random coordinates, in the basis `basis(d)`. g (n,): the random multiples. shared:
-    "one" if the shared direction is 𝟏; otherwise it is w = (1, …, 1, −1, …, −1). rho: the correlation of
-    coordinates to which the shared direction leads. The result is in the usual basis.
+    "one" if the shared direction is 𝟏; otherwise it is w = (1, …, 1, −1, …, −1). rho: the share of each
+    coordinate's variance that is due to the shared direction. The result is in the usual basis.
     """
     w = np.ones(d) if shared == "one" or d == 1 else np.where(np.arange(d) < d / 2, 1.0, -1.0)
     return np.sqrt(1 - rho) * turned @ basis(d) + np.sqrt(rho) * np.outer(g, w)
@@ -53,7 +53,7 @@ def drawn(d, shared, rho):
 
     The recipe does not contain them, only a few numbers of each pair. d: the number of coordinates. shared:
     "one" if all vectors share the direction 𝟏; otherwise they share w = (1, …, 1, −1, …, −1). rho: the
-    correlation of coordinates to which this leads.
+    share of each coordinate's variance that is due to the shared direction.
     """
     rng = np.random.default_rng(SEED)
     turned, g = rng.standard_normal((2, PAIRS, d)), rng.standard_normal((2, PAIRS))
@@ -249,7 +249,8 @@ def entropies():
 def mean_entropy(d, a, draws=200_000):
     """The mean entropy of a query's weights on 32 random keys, by the exact law of the cosine.
 
-    Query and keys are on LayerNorm's sphere, with radius √d in d − 1 dimensions. a: the power of d by which scores are divided. draws: how many queries are drawn.
+    Query and keys are on LayerNorm's sphere, with radius √d in d − 1 dimensions. a: scores are divided by
+    d to the power a. draws: how many queries are drawn.
     """
     m, rng, found = d - 1, np.random.default_rng(0), []
     for _ in range(10):

@@ -39,7 +39,7 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 def test_the_table_is_what_the_shipped_model_does(trained, place):
     """The model's results for some shuffles of each kind, computed again, are in the shipped table.
 
-    The means and standard deviations in the table are those of all its results.
+    The table also has the mean and the standard deviation of all results for each kind.
     """
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)
