@@ -306,8 +306,8 @@ def an_average():
 def the_papers_table():
     """The paper's percentages of unselectable keys have the ranges that the text states.
 
-    The paper has two models of four layers, and gives a percentage for each layer. In one model, keys before
-    LayerNorm are counted; in the other, whose norms do not divide, the keys. Source: brody2023, tables 1 and 2.
+    The paper gives a percentage for each of the four layers of two models. In one model it counts the keys
+    before LayerNorm. The norms of the other do not divide. Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):
