@@ -219,7 +219,7 @@ def drawn_apart():
     At the start and after each affine map, it is drawn where it is.
     """
     recipe, params = layers_state()
-    points, stages = recipe.cloud("points"), recipe.cloud("points").stages(params)
+    points, stages = recipe.cloud("thread"), recipe.cloud("thread").stages(params)
     start = np.arctan2(points.points[:, 1], points.points[:, 0])
     assert (np.diff(start) > 0).all()
     for k, stage in enumerate(stages):
@@ -263,6 +263,10 @@ def without_s2():
     found = stop("strands", "The second ellipse not moved down")
     assert found.params["s2"] == 0 and found.progress == 10
     assert sheets_after(**found.params) == 4
+    heights = found.recipe.cloud("curve").stages(found.params)[10][:, 1]
+    counts = {ray: crossings(heights, np.sin(np.radians(ray))) for ray in range(-85, 86)}
+    assert counts[found.params["ray"]] == 4 and set(counts.values()) == {0, 2, 4}
+    assert max(ray for ray, count in counts.items() if count == 4) < -76
 
 
 def five_layers():
@@ -294,7 +298,7 @@ def along_the_ray():
         params = dict(found.params) | {"ray": angle}
         level = found.recipe.cloud("level").stages(params)[0][0, 0]
         heights = found.recipe.cloud("curve").stages(params)[6][:, 1]
-        drawn, up = found.recipe.cloud("points").stages(params)[6][:, 3:], np.radians(angle)
+        drawn, up = found.recipe.cloud("thread").stages(params)[6][:, 3:], np.radians(angle)
         assert (drawn[:, 0] > 0).all()  # on the right, where the ray is
         beyond = drawn @ [-np.sin(up), np.cos(up)]
         assert crossings(heights, level) == crossings(beyond, 0) == strands
@@ -342,6 +346,6 @@ CLAIMS = {
     "The numbers beside the picture are the largest number of strands in any direction, and its bound, which doubles with each norm.": most_sheets,
     "The first norm has folded the circle into two strands. Each norm at most doubles the strands, so five norms make at most 32.": one_fold,
     "Here the bound is reached: 32 strands.": five_folds,
-    "With $s_2 = 0$ only 4 strands are left, though all five norms are still there.": without_s2,
+    "With $s_2 = 0$ only 4 strands are left, though all five norms are still there. The ray points to them. In other directions there are 2 or none.": without_s2,
     "If each of the ten sliders is drawn uniformly from its whole range, there are 6 strands (median of 1,000 draws).": random_sliders,
 }

@@ -19,7 +19,7 @@ from geometry.pipeline import Step
 
 NORMS = 5
 FLAT = 0.05  # half the width of each ellipse; its half height is 1
-POINTS, BEADS = 3600, 72
+POINTS, BEADS, DOT = 3600, 72, 3  # a dot is drawn at every third point
 # Points are spaced evenly in a weighted sum of the distances between neighbours: the distance at the start
 # has this weight, and the distance after each norm has weight 1.
 EVEN = 10.0
@@ -29,7 +29,7 @@ HEIGHTS, DISTANCES = (
     (0, *[7.5] * (NORMS - 1)),
     (3, *[1.5] * (NORMS - 1)),
 )  # in tenths, so that fields are short
-START: Axis = ("angle at the start, in degrees", -185, 185)
+START: Axis = ("angle at the start, °", -185, 185)
 HEIGHT: Axis = ("height now", -1.1, 1.1)
 PLANE = rows(np.eye(2))
 DRAWN = rows(np.eye(2, 5, 3))
@@ -123,7 +123,7 @@ def build(choices: Choices, found: Found) -> Recipe:
     apart = [step for k in NUMBERS for step in layer_drawn_apart(k)]
     order = np.linspace(-0.5, 0.5, POINTS)[:, None]
     strands = np.concatenate([points[:, :2], order, points[:, :2]], -1)
-    hues: Look = {"color": Color("cyclic", -180, 180, points[:, 2], title="where a point began"), "size": 3}
+    hues: Look = {"color": Color("cyclic", -180, 180, points[::DOT, 2], title="where a point began"), "size": 3}
     against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
     both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
     height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
@@ -132,7 +132,8 @@ def build(choices: Choices, found: Found) -> Recipe:
         draw("circle", Line, "sphere", PLANE, clouds.circle(96, *np.eye(2)), size=2, opacity=0.6),
         *ellipses(),
         draw("ray", Line, "query", PLANE, np.array([[0.0], [FARTHEST]]), place=along, size=3),
-        draw("points", Points, "input", DRAWN, strands, steps=apart, **hues),
+        draw("thread", Line, "trail", DRAWN, strands, steps=apart, size=1.2),
+        draw("points", Points, "input", DRAWN, strands[::DOT], steps=apart, **hues),
         draw(
             "tip",
             Points,
@@ -165,7 +166,7 @@ def build(choices: Choices, found: Found) -> Recipe:
         parameters=(*sliders, Parameter("ray", "the ray", 20, -85, 85, 1, quiet=True)),
         clouds=(*shown, *level, *trained, Cloud("layers", np.eye(1, 2), all_layers())),
         views=(
-            square("circle", "On the circle, strands drawn apart", marks, reaching=True),
+            square("circle", "The circle, its strands drawn apart", marks, reaching=True),
             graph("sheets", "Height of each point", over, START, HEIGHT),
             networks,
         ),
