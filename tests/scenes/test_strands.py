@@ -207,7 +207,7 @@ def twice_on_an_ellipse():
 def on_the_circle():
     recipe, params = layers_state()
     assert sum(each.name[0] in "st" and each.vector for each in recipe.parameters) == 10
-    stages = recipe.cloud("points").stages(params)
+    stages = recipe.cloud("strands").stages(params)
     assert len(stages) == len(recipe.stages) == 11
     for k in range(0, 11, 2):
         np.testing.assert_allclose(np.linalg.norm(stages[k][:, :2], axis=1), 1, atol=EXACT)
@@ -219,7 +219,7 @@ def drawn_apart():
     At the start and after each affine map, it is drawn where it is.
     """
     recipe, params = layers_state()
-    points, stages = recipe.cloud("thread"), recipe.cloud("thread").stages(params)
+    points, stages = recipe.cloud("strands"), recipe.cloud("strands").stages(params)
     start = np.arctan2(points.points[:, 1], points.points[:, 0])
     assert (np.diff(start) > 0).all()
     for k, stage in enumerate(stages):
@@ -298,7 +298,7 @@ def along_the_ray():
         params = dict(found.params) | {"ray": angle}
         level = found.recipe.cloud("level").stages(params)[0][0, 0]
         heights = found.recipe.cloud("curve").stages(params)[6][:, 1]
-        drawn, up = found.recipe.cloud("thread").stages(params)[6][:, 3:], np.radians(angle)
+        drawn, up = found.recipe.cloud("strands").stages(params)[6][:, 3:], np.radians(angle)
         assert (drawn[:, 0] > 0).all()  # on the right, where the ray is
         beyond = drawn @ [-np.sin(up), np.cos(up)]
         assert crossings(heights, level) == crossings(beyond, 0) == strands

@@ -6,6 +6,8 @@ origin. Then the norm takes it to an arc of the circle. As tₖ/10 > FLAT, the e
 the origin. So a point of the arc is known by its height alone.
 """
 
+from functools import partial
+
 import numpy as np
 
 from components.language.cloud import Cloud, Row, rows
@@ -119,11 +121,11 @@ def build(choices: Choices, found: Found) -> Recipe:
     )
     points = circle_points({each.name: each.value for each in sliders})
     beads = on_circle(360 * (np.arange(BEADS) + 0.5) / BEADS - 180)
-    dots: Look = {"color": Color("cyclic", -180, 180, beads[:, 2], title="where a point began"), "size": 6}
+    began = partial(Color, "cyclic", -180, 180, title="where a point began")
+    dots: Look = {"color": began(beads[:, 2]), "size": 6}
     apart = [step for k in NUMBERS for step in layer_drawn_apart(k)]
     order = np.linspace(-0.5, 0.5, POINTS)[:, None]
     strands = np.concatenate([points[:, :2], order, points[:, :2]], -1)
-    hues: Look = {"color": Color("cyclic", -180, 180, points[::DOT, 2], title="where a point began"), "size": 3}
     against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
     both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
     height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
@@ -132,8 +134,17 @@ def build(choices: Choices, found: Found) -> Recipe:
         draw("circle", Line, "sphere", PLANE, clouds.circle(96, *np.eye(2)), size=2, opacity=0.6),
         *ellipses(),
         draw("ray", Line, "query", PLANE, np.array([[0.0], [FARTHEST]]), place=along, size=3),
-        draw("thread", Line, "trail", DRAWN, strands, steps=apart, size=1.2),
-        draw("points", Points, "input", DRAWN, strands[::DOT], steps=apart, **hues),
+        draw("strands", Line, "trail", DRAWN, strands, steps=apart, size=1.2),
+        (
+            Points(
+                "strands",
+                "input",
+                DRAWN,
+                only=tuple(range(0, POINTS, DOT)),
+                color=began(points[:, 2]),
+                size=3,
+            ),
+        ),
         draw(
             "tip",
             Points,
