@@ -71,10 +71,12 @@ class Node:
         """Run the browser's engine on a recipe; return a list with an answer to each case.
 
         A case is (params, progress) or (params, progress, followed); `followed`, the index of the followed
-        point, is 0 if left out. An answer is a dict. Its "stages" and "positions" have arrays by the name of
-        the cloud: a list of the cloud's stages, and its points at `progress`. "stages" is None if the case
-        before has the same params. "marks" has, for each of `marks`, a dict with its `points`, `opacity` and
-        colour `values`; the points and values are base64 text, which `unpack` decodes.
+        point, is 0 if left out. An answer is a dict:
+
+        "stages": {name of a cloud: list of its stages (n, d)}; None if the case before has the same params.
+        "positions": {name of a cloud: its points (n, d) at `progress`}.
+        "marks": for each of `marks`, a dict with its `points`, its `opacity` and its colour `values`. Points
+        and values are base64 text, which `unpack` decodes.
         """
         cases = [dict(zip(("params", "progress", "followed"), (*case, 0)[:3], strict=True)) for case in cases]
         answers = self.ask("run", recipe=packed(recipe), cases=cases, marks=packed(marks))
