@@ -109,10 +109,10 @@ def as_sent(recipe):
 
 
 def _seeing(step, clouds):
-    """A copy of the step that reads the clouds in `clouds`: each `Of` refers to the one with the same name.
+    """A copy of a step in which each `Of` refers to the cloud of the same name in the dict `clouds`.
 
-    clouds: a dict by name. Every cloud that the step reads must be in it. Only the matrices of `Affine` steps
-    are replaced, also inside `Branches`.
+    Every cloud that the step reads must be in `clouds`. Only the matrices of `Affine` steps are replaced,
+    also inside `Branches`.
     """
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
@@ -306,8 +306,8 @@ def bound_at(cloud, params, progress, *, unit, rounding):
     """A bound (n,) of the error that rounding can cause in the points of a cloud at `progress`.
 
     It is the sum of the point's bounds at the stages before and after `progress`, plus `rounding` times the
-    point's length at one of these stages, where it is longer. `unit` is the relative error of rounding in the
-    steps, `rounding` that of the result.
+    larger of the point's lengths at these two stages. `unit` is the relative error of rounding in the steps,
+    `rounding` that of the result.
     """
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)

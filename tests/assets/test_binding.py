@@ -87,7 +87,7 @@ ECHO_MS = 1000  # as in assets/guest/binding.mjs
 
 
 def at(**values):
-    """The state REST of a figure, or all its properties, as a dict in which some values are replaced.
+    """A copy of REST with some values replaced: the state of a figure, or all its properties.
 
     values: new values of parameters, by name, and the `progress`, which is 1 unless it is given.
     """
@@ -257,8 +257,8 @@ def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
 ):
     """If code corrects a wrong property before its value is refused, the figure adopts the correction.
 
-    The `news` lack a correction that the figure itself has just reported, because `asked` takes it for an
-    echo. So the value in `props`, which has all properties, counts.
+    pending: what the figure has not adopted yet. news: what code has just set, except values that the figure
+    itself has just reported. props: all present properties; pending properties get their values from here.
     """
     assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
 

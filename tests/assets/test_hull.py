@@ -77,8 +77,8 @@ def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
 def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
     """The outlines and triangles of hulls equal Qhull's, for Gaussian points and for points on a sphere.
 
-    On a circle or sphere every point is a corner. For d > 1, points are more than 0.02 apart, because a
-    corner that is nearer to its neighbours on the circle protrudes by less than float32 resolves.
+    On a circle or sphere every point is a corner. For d > 1, points are more than 0.02 apart: with nearer
+    neighbours, a corner on a circle protrudes so little that float32 does not show it.
     """
     points = np.random.default_rng(seed).normal(size=(n, d))
     if sphere and d > 1:
@@ -148,7 +148,7 @@ def test_a_line_has_two_ends_and_no_faces(node):
 def test_an_affine_map_takes_a_hull_along(node, d, n, seed):
     """The hulls of affine images of points have Qhull's outline and volume.
 
-    The browser computes each hull from the previous one: those of the points, of a general affine image, of
+    The browser computes four hulls, each from the one before: of the points, of a general affine image, of
     the reflection −x, and of a projection.
     """
     rng = np.random.default_rng(seed)

@@ -266,7 +266,7 @@ def near_profile(mark, cloud, got, want, off):
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order: the coordinate sums of their ends, and lengths."""
+    """Compare the segments of outlines, in any order, by their lengths and each end's sum of coordinates."""
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
@@ -278,7 +278,7 @@ def near_edges(mark, cloud, got, want, off):
 
 
 def near_faces(mark, cloud, got, want, off):
-    """Compare the triangles of meshes, in any order: each counts with the sum of its corners' coordinates."""
+    """Compare the triangles of meshes, in any order, by the sum of the coordinates of all their corners."""
     assert got.shape == want.shape
     weights = np.array([reach(r) for r in mark.rows])
     middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]

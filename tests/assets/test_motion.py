@@ -130,9 +130,9 @@ def test_a_flight_ends_at_its_camera_and_goes_neither_nearer_nor_farther(node, s
 
 
 def test_a_flight_straight_through_the_middle_has_a_place_at_each_time(node):
-    """On a flight to the opposite direction, the camera is at the end already after half of the time.
+    """Half way on a flight to the opposite direction, the camera is already at the end.
 
-    At this moment there is no direction between start and end: the mean of opposite directions is 0.
+    The mean of the two directions is 0 there, and 0 is no direction.
     """
     start, end = ({"eye": [x, 0, 0], "center": [0, 0, 0]} for x in (1, -1))
     [camera] = calls(node, "inFlight", [[{"from": start, "to": end, "done": 450}]])

@@ -94,7 +94,7 @@ def test_a_small_distance_is_a_power_of_ten_and_rounding_is_nearly_0(node, off, 
 
 
 def test_readouts_of_a_derivative_that_does_not_exist_are_dashes(node):
-    """Readouts show "—" for the derivative of a norm at the zero vector without ε, which does not exist."""
+    """Without ε, a norm has no derivative at the zero vector, and readouts of this derivative show "—"."""
     frame = np.hstack([np.zeros((3, 2)), np.vstack([np.zeros(2), np.eye(2)])])
     norm = (Derivative(Pipeline((Normalize(),))), Affine(np.eye(2, 4, 2)))
     clouds = Cloud("axes", frame, Pipeline(norm)), Cloud("b", frame[:, :2])

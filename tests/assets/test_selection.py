@@ -58,7 +58,7 @@ def test_a_cloud_that_moves(node, d, n, seed):
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_an_affine_map_takes_all_along(node, d, n, seed, flat):
-    """The browser and Python agree after affine maps of all keys, among them singular ones."""
+    """The browser and Python agree on the images of keys under affine maps, some of which are singular."""
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(n, d)), rng.normal(size=(d, d))
     if flat:

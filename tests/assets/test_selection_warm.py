@@ -26,9 +26,10 @@ def check(node, sets):
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.integers(2, 40), st.integers(0, 2**32 - 1), st.floats(1e-3, 1))
 def test_a_cloud_that_wanders(node, d, n, seed, speed):
-    """Starting from the last frame's result gives the same as from scratch, also if keys move independently.
+    """Selectable keys and weights computed from the last frame's result are the same as from scratch.
 
-    In a late frame, half of the keys coincide with others; in two further frames, all are in a hyperplane.
+    The keys move independently. In a late frame, half of them coincide with others; in two further frames,
+    all are in a hyperplane.
     """
     rng = np.random.default_rng(seed)
     x, sets = rng.normal(size=(n, d)), []
@@ -44,7 +45,7 @@ def test_a_cloud_that_wanders(node, d, n, seed, speed):
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("norm", ["layernorm", "rmsnorm"])
 def test_the_way_of_the_scene(node, d, norm):
-    """Along the scene's own motion, starting from the previous frame gives the same as from scratch.
+    """Along a scene's motion, selectable keys computed from the last frame's result are those from scratch.
 
     The keys move forward, then back in steps three times as long. In every tenth frame, the selectable keys
     are those that Python finds.

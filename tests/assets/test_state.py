@@ -28,7 +28,7 @@ SLIDER_MIN, SLIDER_MAX = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]
 
 
 def after(node, *acts):
-    """The states of the player after each of the commands `acts`, which are given once it has a recipe."""
+    """The states of a player that has got RECIPE, one after each of the commands `acts`."""
     return node.ask("state", recipe=RECIPE, usual={}, acts=[["take"], *acts])[1:]
 
 

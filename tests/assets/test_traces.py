@@ -12,9 +12,9 @@ SCALE = 1.5
 
 
 def numbers(part, path=()):
-    """A dict of all numbers in nested dicts and lists: {path, a tuple of the keys that lead there: number}.
+    """All numbers in nested dicts and lists, as a dict {path: number}.
 
-    path: the keys that lead to `part`.
+    A path is the tuple of the keys and indices that lead to the number. path: the path of `part` itself.
     """
     if isinstance(part, dict | list):
         inner = part.items() if isinstance(part, dict) else enumerate(part)
