@@ -301,7 +301,7 @@ def test_a_globe_shows_its_near_side_shade_by_shade():
 def test_a_point_is_larger_the_nearer_it_is_and_paler_the_farther():
     """In a still picture, a point's radius is inversely proportional to its distance from the camera.
 
-    Points beyond the centre of the axes fade, the farther, the more.
+    Points beyond the centre of the axes become paler with distance.
     """
     x = np.linspace(-1, 1, 9)[:, None] * [1.0, 0, 0]
     shown = Points("x", "input", rows(np.eye(3)), size=6)

@@ -239,9 +239,9 @@ LABEL_HEIGHT = (
 
 
 def test_an_upright_axis_leaves_room_for_its_label_above_it():
-    """In a 3D view, an upright axis is shortened so that its label fits into the picture above it.
+    """An upright axis of a 3D view is shortened so that the label above the axis fits into the picture.
 
-    There is room for the label in a low panel too.
+    This holds for a low panel too.
     """
     ends = np.array([[0, 0, -50.0], [0, 0, 50]])
     line = (cloud(ends, name="g"), Line("g", "axis", rows(np.eye(3)), guide=True))

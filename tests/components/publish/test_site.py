@@ -48,8 +48,8 @@ def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monk
 def test_the_first_choices_are_there_in_all_combinations(scene):
     """A static site has a recipe for the default choices, and for each pair of values of the first two lists.
 
-    The lists are choices among options. The recipe of the defaults is the first. Pairs that show a text field
-    may have none. Scenes with more than `site.TOGETHER` pairs are not tested.
+    A list is a choice of one or several options. The defaults come first. A pair may lack its recipe if its
+    page would show a text field. The pairs are not tested if there are more than `site.TOGETHER`.
     """
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]

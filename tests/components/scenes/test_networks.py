@@ -279,8 +279,8 @@ def test_points_of_ones_own_fill_the_unit_disc():
 def test_a_click_on_a_drop_plays_it_at_the_fold_that_snaps_in_it(film, seed):
     """A click on a drop of the loss plays the training through the drop, and shows a norm where points turn.
 
-    It follows the point that turns furthest at this norm. If no point turns by over SIDE_CHANGE_DEGREES at
-    any norm, it follows none.
+    The click follows the point that turns furthest at this norm. If no point turns by over
+    SIDE_CHANGE_DEGREES at any norm, the click follows none.
     """
     view, _ = curves(film, seed, "loss")
     hands = [mark.hand for mark in view.layers if isinstance(getattr(mark, "hand", None), Replay)]

@@ -253,9 +253,9 @@ def test_a_guess_of_a_key_costs_more_than_its_work(server, path):
 
 
 def test_guesses_are_bounded_for_each_client(server):
-    """After many guesses of keys a client is refused, but not before 120.
+    """A client may make 120 guesses of keys, but is refused before the 250th.
 
-    So a class that opens a link to something deleted is served: 40 readers with three requests each.
+    So a class behind one address can open a link to something deleted: 40 readers with three requests each.
     """
     server.extensions["budget"].clock = Clock()
     client, octets = server.test_client(), {"content_type": "application/octet-stream"}

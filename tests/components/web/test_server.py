@@ -321,10 +321,9 @@ def test_whoever_takes_it_gets_a_compressed_answer(client, path):
 
 
 def test_what_somebody_is_refused_the_next_one_is_given():
-    """A client over its CPU budget gets the home page without a picture, which is not cached.
+    """A client over its CPU budget gets the home page without a picture.
 
-    So the next client gets the home page with its picture. Neither the server nor a browser keeps the page
-    without it.
+    Neither the server nor a browser keeps this page, so the next client gets the home page with its picture.
     """
     server = app.create_app().server
     client, path, greedy = server.test_client(), "/", {"REMOTE_ADDR": "192.0.2.9"}
