@@ -27,7 +27,7 @@ def rng():
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """PyTorch makes float64 of lists, as the other two libraries do; its random numbers are reproducible.
+    """Make PyTorch create float64 tensors from lists, as NumPy does, and seed its random numbers.
 
     Only the CPU's generator is seeded: `torch.manual_seed` also records a stack trace for each kind of device
     that is missing.

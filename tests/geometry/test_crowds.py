@@ -64,9 +64,9 @@ def test_two_crowds_under_one_mark_are_one_place_or_none():
 
 
 def test_no_count_is_written_over_another(node):
-    """A count that would overlap an earlier one is left out.
+    """A count of coinciding points that would overlap an earlier count is left out.
 
-    `at` has the x and y of each count in turn, in pixels. Digits are 13 pixels high.
+    The list `at` has x and y of each count in turn, in pixels. Digits are 13 pixels high.
     """
     at = [0, 0, 20, 5, 100, 0, 20, 14, 40, 0]
     assert node.ask("legible", counts=[16, 12, 9, 5, 2], at=at) == [16, 9, 5, 2]

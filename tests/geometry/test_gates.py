@@ -74,7 +74,8 @@ def test_neither_size_nor_a_turn_changes_what_meets(seed, n, scale):
 def test_octants_of_a_sphere():
     """With neurons along the axes, ReLU maps one octant to a point, and three octants to axes.
 
-    On the other four, points keep different images: three are mapped to planes, and one stays as it is.
+    On the other four octants, points keep different images: three octants are mapped to planes, and one stays
+    as it is.
     """
     x = golden(4000)
     on = (x > 0).sum(-1)
@@ -85,7 +86,10 @@ def test_octants_of_a_sphere():
 
 
 def test_a_point_that_is_its_own_mirror_image_is_apart():
-    """Two neurons along x and y mirror the sphere at the plane z = 0, whose points stay alone."""
+    """Under neurons along x and y, a point with z = 0, up to rounding, is apart.
+
+    Other points share their image with their mirror image (x, y, −z).
+    """
     x = np.array([[0.6, 0.8, 0], [0.6, 0.8, 1e-5], [0.6, 0.8, 1e-12], [0.8, 0.6, -0.5]])
     found = gates.fates(np.eye(2, 3), np.zeros(2), x)
     assert found.tolist() == [gates.APART, gates.SHARED, gates.APART, gates.SHARED]
