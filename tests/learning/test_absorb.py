@@ -61,7 +61,10 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """If a step is left out, replacing LayerNorm by RMSNorm changes the output, or an error is raised."""
+    """If a folding step is left out, RMSNorm in place of LayerNorm changes the output, or a step raises ValueError.
+
+    `gains_absorbed` needs `shifts_absorbed` before it, and `centred` needs `untied`.
+    """
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)
     with pytest.raises(ValueError, match="absorb the shifts before the gains"):

@@ -38,7 +38,7 @@ def unpacked(text, encoding="utf-8"):
 
 
 def archive_of(**changes):
-    """A compressed copy of the archive that `archive` makes of a film. changes: those of `archive`."""
+    """A film's file as a compressed archive; `changes` replace members by arrays, and None leaves one out."""
     with zipfile.ZipFile(io.BytesIO(archive(**changes))) as plain:
         return packed({info.filename: plain.read(info) for info in plain.infolist()})
 

@@ -63,10 +63,12 @@ def sums(parts, x):
 def agrees(norm, own, close):
     """Assert that the sources recorded for a norm agree with `own`, the outputs that add up to its input x.
 
-    own: the entries of `written` that add up to x (rows, d). close: the tolerance, relative and absolute. For
-    a module's output, let n (rows,) be the means of its rows, and m those of the rows of x. The module's
-    share of the mean is ⟨n, m⟩/‖m‖². Its share of the outlier is its part of a single number of x. This
-    number is in the longest row, in the coordinate with the largest sum of squares over all recorded vectors.
+    own: the entries of `written` that add up to x (rows, d). close: the tolerance, relative and absolute.
+
+    A module's share of the mean is ⟨n, m⟩/‖m‖²: n (rows,) are the means of the rows of its output, and m
+    those of the rows of x. The outlier is one number of x: in the longest row, in the coordinate with the
+    largest sum of squares over all recorded vectors. A module's share of the outlier is the number at this
+    place in its output, divided by the outlier.
     """
     x = sum(each for _, each in own.values())
     means, row = x.mean(1), np.linalg.norm(x, axis=1).argmax()

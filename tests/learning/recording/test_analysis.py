@@ -54,7 +54,7 @@ def divisors():
     """The column `sigma` of a report is the median, over vectors, of the number by which a norm divides.
 
     A LayerNorm divides by σ, an RMSNorm by the root mean square, both without ε here. A GroupNorm divides
-    each group by a number of its own; for it, the root of the mean of the groups' σ² counts.
+    each group by its own σ; its number for a vector is the root of the mean of the groups' σ².
     """
     of = {"layer_norm": lambda x: x.std(1), "rms_norm": lambda x: np.sqrt((x**2).mean(1))}
     of["group_norm"] = lambda x: np.sqrt((x[:, :3].var(1) + x[:, 3:].var(1)) / 2)
@@ -261,9 +261,9 @@ def test_groups_are_blocks():
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("shape", [(200, 12), (12, 200)])
 def test_the_rank_of_an_even_cloud_is_its_dimension(shape, k):
-    """The effective rank of k orthonormal vectors and their opposites, all moved alike, is k.
+    """The effective rank of k orthonormal vectors and their opposites, all shifted by the same vector, is k.
 
-    That of a cloud of equal vectors is 0.
+    The effective rank of equal vectors is 0.
     """
     frame = np.linalg.qr(np.random.default_rng(0).normal(size=(shape[1], k)))[0].T
     cloud = np.vstack([frame, -frame] * (1 + shape[0] // 20)) + 3
@@ -280,7 +280,10 @@ def test_the_rank_is_that_of_the_singular_values():
 
 @pytest.mark.parametrize(("n", "d"), [(40, 3), (40, 6), (6, 20), (30, 28), (1, 4)])
 def test_lost_keys_are_averages_of_the_others(n, d):
-    """`lost` counts as many keys as non-negative least squares finds to be averages of others, or copies."""
+    """`lost` is the number of keys that are averages of the other keys, by non-negative least squares.
+
+    A key that has a copy is such an average.
+    """
     keys = np.random.default_rng(n).normal(size=(n, d))
     keys[n // 2 :] = keys[: n - n // 2] if n == 6 else keys[n // 2 :]  # keys with a copy are lost
     count = 0
@@ -384,8 +387,8 @@ def test_the_text_explains_its_columns():
 def test_a_report_with_effects_leads_with_them():
     """With effects, a report's norms are sorted by KL, largest first; norms without a measurement come last.
 
-    JSON and CSV have the columns of the effect. The text says the median KL, the largest, and that of all
-    norms at once.
+    JSON and CSV have the columns of the effect. The text has three KLs: of the median norm, of the norm with
+    the largest, and of all norms at once.
     """
     rows = measured(recording(norm("a"), norm("b"), norm("c"), norm("d")))
     kl = {"a": 0.1, "b": 0.3, "d": 0.2}
