@@ -46,10 +46,11 @@ def has_ipv6():
 
 
 def site(folder, inner, port):
-    """The text of an nginx.conf with the recipe's site and its login, on other ports, with files in `folder`.
+    """The text of an nginx.conf for the department server of docs/deployment.md, with its login.
 
-    inner: the port of the container. port: the HTTPS port of the site. Lines for IPv6 are left out where the
-    machine has no IPv6. A second server refuses all requests, and has the logs that Debian configures.
+    It has other ports than documented, and its files are in `folder`. inner: the port of the container. port:
+    the HTTPS port of the site. Lines for IPv6 are left out where the machine has no IPv6. A second server
+    refuses all requests, and has the logs that Debian configures.
     """
     plain = free()
     text, passed = SITE, "        proxy_pass http://127.0.0.1:8050;\n"
@@ -76,10 +77,10 @@ def site(folder, inner, port):
 
 @contextlib.contextmanager
 def department(folder, *, tls=True, **others):
-    """Run the recipe, with a login: web server, the container's nginx, the site's nginx.
+    """Run the department server of docs/deployment.md: web server, the container's nginx, the site's nginx.
 
-    Yields the port of the site and the path of the web server's log. tls: if False, the site speaks HTTP.
-    others: settings of the web server, which take precedence over those of the recipe.
+    The site has a login. Yields the port of the site and the path of the web server's log. tls: if False, the
+    site speaks HTTP. others: settings of the web server, which take precedence over the documented ones.
     """
     outer, port = folder / "outer", free()
     for name in ("web", "inner", "outer"):
@@ -279,8 +280,8 @@ def test_uploads_can_be_refused(tmp_path):
 def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
     """Our .js files come from us even if the host has a location for .js.
 
-    The documented regular expression achieves this; with a prefix, the host's location would take them. Our
-    public locations take precedence over both.
+    The documented regular expression achieves this; with a prefix, the host's location would take the files.
+    The locations of our public files take precedence over both the expression and the host's location.
     """
     (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", TEXT)
     passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"

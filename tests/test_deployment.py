@@ -374,7 +374,7 @@ def test_only_known_proxies_are_believed(monkeypatch, proxies, seen):
 
 
 def test_the_first_visitors_may_come_at_once(monkeypatch):
-    """A server answers all requests for Dash's files, even if these are its first and simultaneous.
+    """A server answers all requests for Dash's files, even if they are its first requests and come at once.
 
     Dash registers its files during its first request, so others at the same time could miss them.
     """

@@ -34,15 +34,14 @@ def client():
 
 
 def reachable(scene):
-    """Yield dictionaries {name of a choice: value}, each of which sets one choice of the scene.
+    """Yield dictionaries {name of a choice: value}: for each choice of the scene, some of its values in turn.
 
-    Its values, except the default, are: for a list, all options; for a number, the smallest and the largest;
-    for a `narrowed` number, the smallest; for a choice of several options, none, each one alone, and all.
-    Choices of other kinds are left out.
+    These values are: for a list, all options; for a number, the smallest and the largest; for a `narrowed`
+    number, the smallest; for a choice of several options, none, each one alone, and all; for any other
+    choice, the default.
 
-    If a choice exists only for some values of another choice (`when`), the dictionary also sets the other
-    choice, to the first of these values. In this case the default is one of the values of the choice. If the
-    choice is of another kind than those above, the default is its only value.
+    If a choice exists only for some values of another choice (`when`), each dictionary also sets the other
+    choice, to the first of these values. For a choice that always exists, the default is left out.
     """
     for choice in scene.choices:
         other = {choice.when[0]: choice.when[1][0]} if choice.when else {}
@@ -163,10 +162,11 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each scene has paragraphs with stages, each of which names at least one stage of the default recipe.
+    """Each scene has paragraphs about stages, and their stages are right for all choices.
 
-    Every name is that of a stage for some choices, and a number means the same stage in every recipe. A
-    paragraph without numbers is highlighted at all stages of a kind ("Linear 1", "Linear 2" …), or at none.
+    Each such paragraph names a stage of the default recipe. Each name occurs for some choices, and a number
+    means the same stage for all. A paragraph without numbers is about all stages of a kind ("Linear 1",
+    "Linear 2" …), or about none.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -313,11 +313,12 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """The main figure of the first view takes at least 60 % of its panel, and is central as the scene opens.
+    """The main figure of the first view spans at least 60 % of its panel; all marks together are central.
 
-    It is the largest sphere or circle of any stage or, without one, all visible marks except guides, labels,
-    marks without rows and supporting planes. The middle of these marks is at most 0.08 of the panel's smaller
-    side off the panel's middle. SMALLER and LAID_OUT list exceptions.
+    Marks are the visible ones except guides, labels, marks without rows and supporting planes. As the scene
+    opens, their middle is at most 0.08 of the panel's smaller side from the panel's middle. The main figure
+    is the largest sphere or circle of any stage or, without one, all marks. SMALLER and LAID_OUT list
+    exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []
