@@ -61,9 +61,9 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """If a folding step is left out, RMSNorm in place of LayerNorm changes the output, or a step raises ValueError.
+    """If a folding step is left out, RMSNorm for LayerNorm changes the output, or another step fails.
 
-    `gains_absorbed` needs `shifts_absorbed` before it, and `centred` needs `untied`.
+    `gains_absorbed` without `shifts_absorbed`, and `centred` without `untied`, raise ValueError.
     """
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)
