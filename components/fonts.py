@@ -85,5 +85,5 @@ def beside(name: str) -> str:
 
 
 def inside(name: str) -> str:
-    """The data URL of a font file, for a style sheet that contains the fonts itself."""
+    """The data URL of a font file, for a style sheet in which the fonts are embedded."""
     return f"data:font/woff2;base64,{base64.b64encode(files()[name]).decode()}"

@@ -88,10 +88,10 @@ def eased(last: int) -> np.ndarray:
 
 
 def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[Drawn]]]:
-    """The marks of the first view in several states, all projected to the same scale, which fills a card.
+    """Project the marks of the first view in several states, at the scale at which they fill a card.
 
-    Returns the size of the view in pixels, the bounding box of the marks in all states, and for each state
-    its projected marks.
+    The scale is the same for all states. Returns the size of the view in pixels, the bounding box of the
+    marks in all states, and for each state its projected marks.
     """
     view = recipe.views[0]
     size = paper(view, (WIDTH, HEIGHT))
@@ -125,8 +125,9 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     """Corners (2N, 2), in pixels, of rectangles around the N points of a mark, to find its bounding box.
 
     Each rectangle has a point in the middle, and is given by two opposite corners. For cells the rectangle is
-    the cell; for labels it has room for the mark's longest label; for other marks it has size 0. Corners are
-    clipped to the picture, extended on each side by half a rectangle. size: that of the picture.
+    the cell; for labels it has room for the mark's longest label; for other marks it has size 0. No corner is
+    farther outside the picture than half a rectangle: corners beyond are clipped. size: the width and height
+    of the picture in pixels.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

@@ -19,8 +19,8 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
 
     Places are in display coordinates; the place with the most points comes first. Points that are far apart
     in space are not counted together, even if their projections coincide. Only visible marks of the class
-    `Points` count, and not those with `only=Followed()` or `only=Highest(…)`. If several marks draw a point
-    at the same stages, it counts once, where the topmost of these marks draws it.
+    `Points` count, and not those with `only=Followed()` or `only=Highest(…)`. Several marks can draw the same
+    point. If their rows refer to the same stages, the point counts once, at its place in the topmost mark.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

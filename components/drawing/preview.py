@@ -73,10 +73,10 @@ def _title_svg(title: str) -> str:
 
 
 def _typeset(title: str) -> tuple[int, list[str]]:
-    """The font size in pixels of a title, and its lines: the largest size in which the title fits its column.
+    """The font size of a title in pixels, and the lines into which the title is broken.
 
-    If the title is too long for every size, it has the smallest size, with as many lines as needed. Raises
-    ValueError for an empty title.
+    The size is the largest of TITLE_SIZES_PX at which the title fits its column. If it fits at none of them,
+    the size is the smallest, with as many lines as needed. Raises ValueError for an empty title.
     """
     for size in TITLE_SIZES_PX:
         max_characters = int(COLUMN / (CHARACTER_WIDTH_EM * size))

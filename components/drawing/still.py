@@ -103,8 +103,8 @@ def _counts(
 ) -> str:
     """SVG of the numbers of points, such as "×3", beside places where several points coincide.
 
-    A number is left out if it would overlap a label or another number. view: has the axes of this state.
-    camera: None for the view's own. zoom: the factor by which the positions in `drawn` have been scaled.
+    A number is left out if it would overlap a label or another number. view: the view, with the axes that it
+    has in this state. camera: None for the view's own. zoom: the scale of the positions in `drawn`.
     """
     crowds = crowds_of(view, drawn[0].at) if drawn else []
     if not crowds:
