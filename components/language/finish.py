@@ -8,7 +8,7 @@ from components.language.recipe import Recipe
 
 
 def finished(recipe: Recipe) -> Recipe:
-    """A copy of the recipe that is ready to be shown: all axes have ranges and, where they need them, zooms.
+    """A copy of the recipe that is ready to be shown: all views have ranges and, if needed, zooms.
 
     Guides (axes, planes) are shortened in views without given ranges. Raises WrongRecipe if the recipe is
     invalid.

@@ -57,9 +57,9 @@ class State:
 
 
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """A query's pairs (name, value) as a dict, without those that other sites add to links to track readers.
+    """A query's pairs (name, value) as a dict. Raises WrongValue if a name occurs more than once.
 
-    Raises WrongValue if a name occurs more than once.
+    Pairs that other sites add to links to track readers are left out.
     """
     query: dict[str, str] = {}
     for name, text in pairs:

@@ -60,8 +60,8 @@ class Number(CloudReadout):
     index   the index of the point, or `Followed()` for the followed (selected) one
     unit    a text to write after the number
     digits  the number of digits after the decimal point; None for three, or five for numbers below 0.01.
-            If it is given, numbers from 1,000 on are rounded to whole numbers. If it is 2 or more, this
-            begins at 100
+            If `digits` is given, large numbers are rounded to whole numbers: those from 1,000 on, or from
+            100 on if `digits` is 2 or more
     """
 
     row: Measure
@@ -173,8 +173,8 @@ class Fate(Readout):
     """Whether a query can select the followed (selected) point as a key, and the evidence.
 
     If a query can select it, the evidence is how far its score can lead all others, for a query of length 1.
-    If none can, it is the number of other keys that average to this key, and the largest attention weight
-    that the key can get. keys: the name of the cloud.
+    If none can, the evidence is two numbers: how many other keys average to this key, and the largest
+    attention weight that this key can get. keys: the name of the cloud.
     """
 
     keys: str

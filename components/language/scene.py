@@ -231,8 +231,8 @@ class File:
 class Stored:
     """Data that a reader has uploaded, stored under a key.
 
-    choice: the name of the choice that selects the data. key: the value of this choice, which is also the
-    key. read: the function that parses the data.
+    key: the key under which the data are stored. choice: the name of the choice that has this key as its
+    value. read: the function that parses the data.
     """
 
     choice: str

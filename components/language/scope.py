@@ -70,8 +70,8 @@ class Scope:
         have more weights than points have coordinates at its stage. If its stage is None, the largest number
         of coordinates at any stage counts.
 
-        space: None for a row that applies to points of the cloud. If the row applies to points that the mark
-        computes from the cloud, the number of their coordinates; these points have only stage 0.
+        space: None if the row applies to the cloud's own points. Some marks compute other points from the
+        cloud, which have only stage 0; then it is the number of their coordinates.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):

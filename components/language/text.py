@@ -193,7 +193,7 @@ def _exponent(text: str) -> str:
 def _operand(text: str) -> str:
     """The text of a subformula as one operand: a text with an operator is put in parentheses.
 
-    A text that is already one pair of parentheses, or a root of it, stays as it is: (a+b), √(a+b).
+    Texts such as (a+b) and √(a+b), which have parentheses already, stay as they are.
     """
     bare = re.search(r"[-+−…·/]", text) and not re.fullmatch(r"√?\([^()]*\)", text)
     return f"({text})" if bare else text

@@ -73,9 +73,9 @@ def _placed(view: View, center: Array, half: Array) -> View:
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """Copies of the views with computed zooms: `View.zooms` for the stages, `View.wider` for sliders.
 
-    A view that already has `zooms` keeps them. The other 3D views get `zooms` with the same scale at each
-    stage. Of the other 2D views, only `reaching` ones get `zooms`. Only `reaching` views get `wider`.
-    boxes: its keys are the names of the views without given ranges.
+    A view that already has `zooms` keeps them. All other 3D views get `zooms`; at each stage, the scale is
+    the same in all these views. Of the other 2D views, only `reaching` ones get `zooms`. Only `reaching`
+    views get `wider`. boxes: its keys are the names of the views without given ranges.
     """
     free = [view for view in views if not view.zooms]
     spaces = [view for view in free if view.dims == 3]

@@ -100,7 +100,7 @@ def _half_for(points: Array, fraction: float) -> float:
     """Half the side of a cube around the points, such that they take the share `fraction` of its picture.
 
     The picture is the cube's perspective projection. The points are in camera coordinates (right, up, towards
-    the camera). The share is that of the points' width or height, whichever is larger, in the side of the
+    the camera). The share is the points' width or height, whichever is larger, divided by the side of the
     picture. The result is 1 if all points coincide.
     """
     if float(np.ptp(points, axis=0).max()) <= COINCIDENT * float(np.abs(points).max()):

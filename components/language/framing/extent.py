@@ -87,9 +87,9 @@ class ViewExtent:
     def later(self) -> Iterator[Array]:
         """Yield the outermost visible points in several states, one array for each state.
 
-        The states are: as the scene opens; each stage; then, for each slider at each of its two ends, the
-        first stage, the opening progress and the last stage. For a `reaching` view no sliders are moved,
-        because its axes adapt to them.
+        The first states have the default parameters: the progress at which the scene opens, then each stage.
+        In the others, one slider is at one of its ends, and the progress is the first stage, the opening
+        progress or the last stage. A `reaching` view has no such states, because its axes follow sliders.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():

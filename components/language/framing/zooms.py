@@ -46,7 +46,7 @@ def stage_zooms(
     """For each view, its zooms: one for each stage. If no view needs a zoom, each view has an empty tuple.
 
     Axes widen so that all points of a stage are visible. In the views named in `framed` the axes also narrow,
-    so that points that are close together at a stage appear large. At a stage all views have the same scale.
+    so that points that are close together appear large. At each stage, all views have the same scale.
     """
     stages = range(len(shown.recipe.stages))
     view_zooms = [
@@ -64,12 +64,12 @@ def stage_zooms(
 
 
 def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
-    """The zooms that follow sliders: a `Wider` for each slider that needs one, then one for each pair.
+    """The zooms (`Wider`) that follow sliders: of single sliders, then of each pair in `View.together`.
 
-    A slider needs a `Wider` if it moves points out of the view. In a view with `View.between`, a slider also
-    needs one if it moves points so close together that they look small. The pairs are those in
-    `View.together`. Offsets of zooms that apply at once add up, so the offsets of two sliders are subtracted
-    from those of their pair.
+    A slider gets a zoom if it moves points out of the view. In a view with `View.between`, a slider also gets
+    one if it moves points so close together that they look small. When both sliders of a pair are moved,
+    three zooms apply, and their offsets add up. So the offsets of the two sliders are subtracted from those
+    of the pair.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
@@ -134,13 +134,13 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
     """The zoom that keeps the points `held` inside the picture, in addition to the stage's zoom `usual`.
 
-    The factors of the two zooms are multiplied, and their offsets added. If `usual` alone keeps all points
-    inside, or there are no points, the result is the identity zoom. Otherwise the points are centred and take
+    The factors of the two zooms are multiplied, and their offsets added. If there are no points, or `usual`
+    alone keeps all of them inside, the result is the identity zoom. Otherwise the points are centred and take
     at most MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
 
-    If `usual` lengthens the axes of a view with `between`, the result can undo this: the axes may become
-    shorter than with `usual`, down to `View.ranges`. In this case, points that take less than
-    MIN_STAGE_FRACTION of the picture are centred even if they are inside.
+    Two things differ if the view has `between` and `usual` lengthens its axes. The axes may become shorter
+    than with `usual`, down to `View.ranges`. And points inside the picture are centred too, if they take less
+    than MIN_STAGE_FRACTION of it.
     """
     if not held:
         return identity_zoom(view.dims)
@@ -172,8 +172,8 @@ def _center_and_side(extent: ViewExtent, view: View, scaled: Array) -> tuple[Arr
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
     """The zoom that centres the points and lets them take the share `fraction` of the picture.
 
-    spheres: the outermost points of spheres and circles; it may be empty. If these would take more than
-    MIN_SPHERE_FRACTION of the picture, the axes become longer, so that they take this share.
+    spheres: the outermost points of spheres and circles; it may be empty. The axes are so long that these
+    take at most MIN_SPHERE_FRACTION of the picture; the points then may take less than `fraction`.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

@@ -210,8 +210,8 @@ def supporting(mark: Support | SupportDisc, at: Moment) -> Array:
 def weights_along(cloud: str, query: Array, lengths: Array, at: Moment) -> Array:
     """A curve of points (length, attention weight) of the followed key, for queries in the direction `query`.
 
-    The result has the shape (K, 2). lengths: (K,) the lengths of the queries. The length of `query` has no
-    effect.
+    The result has the shape (K, 2). cloud: the name of the cloud whose points are the keys. lengths: (K,) the
+    lengths of the queries. The length of `query` has no effect.
     """
     keys, size = at.now(cloud), float(np.linalg.norm(query))
     scores = keys[:, : len(query)] @ query / (size if size > 0 else 1)

@@ -129,14 +129,14 @@ class Mark:
             scope.length("fade", self.fade, scope.stages, "stage")
 
     def fixed_indices(self, at: Moment) -> Array | None:
-        """The indices of the points that the mark shows, if their number never changes.
+        """The indices of the points that the mark shows now, if it always shows equally many.
 
-        None if the mark shows all points, or those that have some property at the moment.
+        None if the mark shows all points, or selects them by a property, as `Selectable` does.
         """
         return None
 
     def choosing_rows(self) -> tuple[Row, ...]:
-        """The rows that decide which points are shown: that of `Highest` or `Line.where`, otherwise ()."""
+        """The rows whose values decide which points are shown: `Highest.row` or `Line.where`; () if none."""
         return ()
 
     def has_heads(self) -> bool:

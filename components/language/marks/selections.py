@@ -94,7 +94,7 @@ def check_only(only: Only, cloud: Cloud, scope: Scope) -> None:
 
 
 def choosing_rows(only: Only) -> tuple[Row, ...]:
-    """The rows that decide which points the selection `only` contains: one for `Highest`, otherwise ()."""
+    """The rows whose values decide which points are selected: one row for `Highest`, otherwise ()."""
     return (only.row,) if isinstance(only, Highest) else ()
 
 

@@ -226,7 +226,7 @@ class PlaneInBall(Mark):
 class Rim(PlaneInBall, Stroke):
     """The edge of a `Disc`: the circle in which a plane cuts the sphere of radius `radius` around the origin.
 
-    The cloud gives the plane: it has the values of an affine function, as in `PlaneInBall`.
+    An affine function is 0 on the plane. The cloud holds its values at the origin and at each unit vector.
     """
 
     def points(self, at: Moment) -> Array:
@@ -327,7 +327,7 @@ class Sheet(Colored):
 class Disc(PlaneInBall):
     """The disc in which a plane cuts the ball of radius `radius` around the origin.
 
-    The cloud gives the plane: it has the values of an affine function, as in `PlaneInBall`.
+    An affine function is 0 on the plane. The cloud holds its values at the origin and at each unit vector.
     """
 
     draws = "mesh"
@@ -373,7 +373,10 @@ def fan(corners: int) -> Array:
 
 
 def check_affine(cloud: Cloud, scope: Scope) -> None:
-    """Raise WrongRecipe unless the cloud has one number for the origin and each of 2 or 3 unit vectors."""
+    """Raise WrongRecipe unless the cloud can hold the values of an affine function (see `PlaneInBall`).
+
+    It must have 3 or 4 points of one coordinate: the values at the origin and at 2 or 3 unit vectors.
+    """
     shape = (len(cloud.points), cloud.widths[-1])
     if shape not in ((3, 1), (4, 1)):
         scope.refuse(
