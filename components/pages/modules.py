@@ -89,7 +89,7 @@ def served(name: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The text of a file of assets/, taken from the bundle if this is current and has the file (`folders`).
+    """The text of a file of assets/, from the bundle if the bundle is current and has the file (`folders`).
 
     rjsmin removes comments and white space from a script that is not bundled. It cannot handle nested
     template literals; tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.

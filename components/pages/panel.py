@@ -115,6 +115,7 @@ def _field(number: jobs.Number) -> html.Div:
 def _trains() -> bool:
     """Whether this server can train networks.
 
-    With Redis other machines do it, the workers. Without Redis, PyTorch must be installed here.
+    With Redis this is always true, because workers on other machines train. Without Redis, PyTorch must be
+    installed here.
     """
     return bool(redis_url(os.environ)) or importlib.util.find_spec("torch") is not None

@@ -73,7 +73,7 @@ class Place:
         return f"{self.root}assets/{version()}/{name}"
 
     def styles(self, *names: str) -> list[Any]:
-        """Link elements for style sheets: the one with the theme's colours, and `names` in assets/."""
+        """Link elements for style sheets: first the theme's colours, then the files `names` of assets/."""
         sheets = [f"{self.root}theme.css", *map(self.asset, names)]
         return [element("link", {"rel": "stylesheet", "href": sheet}) for sheet in sheets]
 
