@@ -77,7 +77,7 @@ def add(commands: Any) -> None:
 
 
 def _add_samples(parser: argparse.ArgumentParser) -> None:
-    """Add the options --text and --inputs to a parser: the files that both models are given."""
+    """Add the options --text and --inputs to a parser: inputs on which two models are compared."""
     words = "the text that both models read (default: a short one that comes with Normscape)"
     parser.add_argument("--text", type=path_argument, metavar="FILE", help=words)
     words = (

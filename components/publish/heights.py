@@ -53,7 +53,11 @@ def views(count: int, width: int) -> float:
 
 
 def above(recipe: Recipe, width: int) -> int:
-    """The estimated height in pixels of the formula above the views and of the `Letters` below them."""
+    """The estimated height in pixels of the formula above the views and of the `Letters` below them.
+
+    In a figure with one view that is wider than NARROW, the formula is over the picture and does not count.
+    width: the width of the figure in pixels.
+    """
     text = LETTERS if any(isinstance(each, Letters) for each in recipe.readouts) else 0
     if len(recipe.views) == 1 and width > NARROW:
         return text  # the formula is over the picture

@@ -60,7 +60,7 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
-    """A copy of the recipe `value`, in which parts that the default recipe has too become references.
+    """A copy of the recipe `value`; its large parts that are also in the default recipe become references.
 
     default_parts: the result of `parts` for the default recipe. If a part is replaced, the parts inside it
     are not considered.

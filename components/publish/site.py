@@ -294,8 +294,8 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a combination of choices is left out of the site, because its page would show a text field.
 
-    Text fields need a server. Only those count that are shown for some values of another choice (`when`). But
-    if a stop of the tour sets that other choice to its value in `chosen`, the field is ignored.
+    Text fields need a server. A field counts if it is shown only for some values of another choice (`when`),
+    and `chosen` has one of them. It does not count if a stop of the tour sets that choice to this value.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(
@@ -307,8 +307,8 @@ def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
     """All combinations of the values of some choices; at most TOGETHER combinations.
 
-    These are the scene's choices of the classes `Choice` and `Several`, in order. A choice is left out if
-    with it there would be more combinations.
+    These are the scene's choices of the classes `Choice` and `Several`, in order. A choice is left out if it
+    would raise the number of combinations above TOGETHER.
     """
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:

@@ -58,8 +58,9 @@ class Look:
 class Sheet:
     """An exported page that is open in the browser.
 
-    tab: the connection to the browser. width, height: the size of the picture in CSS pixels. zoom: the page
-    is laid out at this multiple of the size, so that narrow pictures do not get the layout for phones.
+    tab: the connection to the browser. width, height: the size of the picture in CSS pixels. zoom: a factor,
+    at least 1; the page is laid out with `zoom` times the width and height, then shrunk to the picture. So
+    narrow pictures do not get the layout for phones.
     """
 
     tab: Any
