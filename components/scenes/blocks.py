@@ -38,7 +38,10 @@ def sphere(d: int, eps: float = EPS) -> Normalize:
 
 
 def layer_norm(own: Own, name: str) -> Steps:
-    """The steps of the LayerNorm `name` (such as "ln_1"): centring, the sphere, then ⊙ γ + β in one step."""
+    """The steps of the LayerNorm `name` (such as "ln_1"): centring, the sphere, then ⊙ γ + β in one step.
+
+    own: the weights of the block to which it belongs, by name.
+    """
     gamma, beta = own[f"{name}.weight"], own[f"{name}.bias"]
     d = len(gamma)
     return Affine(centering_matrix(d)), sphere(d), Affine(np.diag(gamma), beta)
@@ -79,7 +82,10 @@ def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
 
 
 def linear(own: Own, name: str, part: slice = slice(None), by: float = 1.0) -> Affine:
-    """The step x ↦ by·(x @ weight + bias) of the linear layer `name`, with only the outputs in `part`."""
+    """The step x ↦ by·(x @ weight + bias) of the linear layer `name`, with only the outputs in `part`.
+
+    own: the weights of the block to which the layer belongs, by name.
+    """
     return Affine(by * own[f"{name}.weight"][:, part].T, by * own[f"{name}.bias"][part])
 
 

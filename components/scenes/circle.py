@@ -70,9 +70,10 @@ def affine(stretch: str | None, shift: str | None) -> Affine:
 def clouds(stretch: str | None, shift: str | None) -> tuple[Cloud, ...]:
     """The clouds "points", "moved", "closed form" and "origin".
 
-    "points" starts on the circle; its two steps are the affine map and u_ε. "moved" starts at the affine
-    image, and its last step is u_ε, so that its trails are rays to the circle. stretch, shift: the names of
-    the parameters a and t, or None for a = 1 or t = 0.
+    "points" starts on the circle; its two steps are the affine map and the norm u_ε. "moved" starts at the
+    affine image of the circle, and its last step is u_ε, so its trails are rays to the circle. "closed form"
+    is the result of `closed_form`. stretch, shift: the names of the parameters a and t of the affine map, or
+    None for a = 1 or t = 0.
     """
     theta, map_, u = np.stack([angles()] * 2, -1), affine(stretch, shift), Normalize(eps=EPS)
     return (

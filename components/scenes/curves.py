@@ -143,10 +143,10 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
 
 
 def furthest(film: Film, seed: int, ends: np.ndarray, fold: Swing | None) -> int:
-    """Index of the point whose direction after a norm turns most between two checkpoints.
+    """Index of the point whose direction after the norm in `fold` turns most between two checkpoints.
 
-    ends: the indices of the checkpoints. fold: the norm, and the points that turn over at it. If `fold` is
-    None or has no points, the result is −1.
+    ends: the indices of the checkpoints. fold: a norm, and the points whose direction after it turns by more
+    than SIDE_CHANGE_DEGREES. If `fold` is None or has no such points, the result is −1.
     """
     if fold is None or not len(fold.points):
         return -1

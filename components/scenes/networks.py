@@ -67,10 +67,10 @@ def stages(film: Film) -> list[str]:
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
     """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
 
-    If the separating plane can be drawn (`_flat`), it is shown, too. So is the unit sphere, in a network with
-    u_ε between the linear layers whose widest hidden layer has three neurons. sheet: cloud and marks of the
-    input space, which the layers move too. marked: indices of points to emphasise, those that turn by over
-    90° during a drop of the loss.
+    The separating plane is shown if it can be drawn (`_flat`). The unit sphere is shown if the network
+    normalises its hidden layers with u_ε and the widest of them has three neurons. sheet: cloud and marks of
+    the input space, which the layers move too. marked: indices of points to emphasise, those that turn by
+    over 90° during a drop of the loss.
     """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears
@@ -88,9 +88,9 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
     """The camera position for `view`: one that sees the separating plane edge-on, as a line.
 
-    If the accuracy after training is below 1, it is the position that `view` has. Of several positions, the
-    one is chosen from which the data spread most along that line. Only positions with a height between
-    MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT of their distance are compared, if there are any.
+    If the accuracy after training is below 1, the camera of `view` is returned instead. Of several positions,
+    the one is chosen from which the data spread most along that line. If at some of them the height of the
+    camera is MIN_CAMERA_HEIGHT to MAX_CAMERA_HEIGHT times its distance, only these are compared.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera

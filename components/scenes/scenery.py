@@ -275,7 +275,7 @@ def scaled(d: int, name: str) -> Affine:
 
 
 def rest(d: int, count: int) -> tuple[Affine, ...]:
-    """`count` identity steps, for a cloud that first moves at a later stage."""
+    """`count` identity steps, for a cloud that stays in place until a later stage."""
     return (Affine(np.eye(d)),) * count
 
 

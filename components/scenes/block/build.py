@@ -279,8 +279,8 @@ def arrows(
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
     """Clouds that two readouts compare, and before them the keys and values with which they are computed.
 
-    One readout compares the earlier tokens after the block, with and without the last token. The other
-    compares what attention adds, with and without the scale and mean that the sliders give to x.
+    The first readout measures how much the last token changes the block's results for the earlier tokens. The
+    second measures how much the sliders for scale and mean change what attention adds.
     """
     n = len(block.points)
     every = Affine(Of(stream, transposed=True))

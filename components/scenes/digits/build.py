@@ -85,7 +85,8 @@ def middles(film: Film, digits: Cloud) -> np.ndarray:
     """Positions (T, 3, 10) of the ten numerals at T checkpoints, just outside the sphere.
 
     The position of a numeral is in the direction of the mean of this digit's points. (The point to which the
-    network maps a digit's mean picture can be nearer to another digit.)
+    network maps a digit's mean picture can be nearer to another digit.) digits: the cloud of the pictures of
+    the test set, whose last stage is the last hidden layer.
     """
     last = [digits.stages({"step": step})[-1] for step in film.steps]
     means = [[points[film.data.labels == k].mean(0) for k in range(10)] for points in last]
@@ -128,7 +129,7 @@ def table(film: Film, accuracy_rows: Rows) -> Facts:
     """Table of median test accuracies, with a column for each depth.
 
     Each row is for networks with one function between the layers, and one width (32 or 3) of the last hidden
-    layer.
+    layer. accuracy_rows: the stored results of the trainings, from which the medians are computed.
     """
     rows_of = [
         [

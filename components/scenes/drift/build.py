@@ -123,9 +123,9 @@ class Slid:
     """The vectors of all letters at the input of one layer, at each step of the sliding window.
 
     stream: the residual stream (steps, letters, d). reads: the vectors that attention reads, of the same
-    shape: the stream after the layer's norm. gamma, beta: the norm's gain and shift (d,); a model without a
-    norm has only these. spreads: for each of PART_LABELS, the root mean square distance of the vectors of
-    many letters from their mean.
+    shape: the stream after the layer's norm. gamma, beta: the gain and shift (d,) of the norm; models without
+    a norm have a gain and shift in its place. spreads: for each of PART_LABELS, the root mean square distance
+    of the vectors of many letters from their mean.
     """
 
     stream: Array

@@ -285,7 +285,7 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
     """A cloud of the circle's points y with their angles, and a graph of each neuron's value by angle.
 
     The graph shows the values after the activation `function`; for the first three neurons, also the values
-    before it. Its scale of values goes from −1.1 to 1.1 times `reach`.
+    before it. The vertical axis goes from −1.1 · `reach` to 1.1 · `reach`.
     """
     angles = 360 * (np.arange(len(y)) + 0.5) / len(y)
     steps = (padded(net.first), Pointwise(function))
@@ -306,7 +306,8 @@ def around_circle(y: np.ndarray, net: Layers, function: str, reach: float) -> tu
 def mapped(y: np.ndarray, gate: Gated | None) -> tuple[Cloud, View]:
     """The points y as a cloud on an equal-area map of the sphere, and the view of this map.
 
-    Its horizontal axis is the longitude, its vertical axis the third coordinate.
+    The horizontal axis of the map is the longitude, its vertical axis the third coordinate. gate: selects the
+    points by their fate in the layer; None if all points are kept apart.
     """
     show = rows(np.eye(2))
     marks = (*by_fate("beside", show, gate, 8), *followed("beside", show, size=12, trail=0))

@@ -206,8 +206,8 @@ def frame(heads: int, shape: str) -> Cloud:
 def mixed(heads: int, shape: str) -> Cloud:
     """Cloud whose points at the last stage are sums: head 1's part of one point, head 2's of another, …
 
-    The points summed are 11 places apart in `sample`. Before, the cloud shows the point of head 1, and at the
-    stage of the heads head 1's part of it.
+    These points are 11 places apart in `sample`. At the earlier stages the cloud shows the first of them. At
+    the stage before the last, it shows head 1's part of this point.
     """
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))

@@ -252,9 +252,10 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
 
 
 def vector_color(norm: Reduced, row: analysis.TableRow, colour: str) -> Color:
-    """Colours of the vectors by position in the sequence, by length, or by token.
+    """Colours of the vectors of a norm by position in the sequence, by length, or by token.
 
-    Tokens are ordered by how often they occur, the most frequent first.
+    colour: "position", "length", or any other text for the token. Tokens are ordered by how often they occur,
+    the most frequent first. row: the norm's row of statistics.
     """
     if colour == "position":
         top = float(max(norm.position.max(), 1))

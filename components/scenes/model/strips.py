@@ -343,7 +343,7 @@ def axes(
 def layer_ticks(digest: Digest) -> list[tuple[float, str]]:
     """Ticks of the horizontal axis: for every n-th layer, the place of its first norm and the layer's number.
 
-    n is chosen so that there are at most ten. Without numbers of layers, the norms are numbered.
+    n is chosen so that there are at most ten ticks. If no layer has a number, the norms are numbered.
     """
     own = layers([row["path"] for row in digest.rows])
     if not any(own):

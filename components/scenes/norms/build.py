@@ -120,7 +120,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def equation(norm: Norm) -> str:
-    """The title of a norm, then its formula. What the norm averages over is the index of μ, σ and rms."""
+    """TeX of a norm's title and formula. The index of μ, σ and rms says what the norm averages over."""
     group = norm.averaged.removeprefix("one ")
     return rf"\text{{{norm.title}: }} y_i = " + norm.formula.replace("_G", rf"_{{\text{{{group}}}}}")
 
@@ -190,8 +190,8 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
     """The surface on which the points land, if there is one. If d = 3, also the axes and the line along 𝟏.
 
     DyT with d = 3 has the edges of a cube instead, because its points land inside the cube. side: "left" or
-    "right"; the names of all clouds begin with it. through: the steps of the norm. The surface is made
-    with another size; the last of the steps scales it (the cube has the right size).
+    "right"; the names of all clouds begin with it. through: the steps of the norm; the last of them is
+    applied to the surface (but not to the cube), to give it the right size.
     """
     parts: list[Part] = []
     directions, over = display(norm, d)
@@ -262,8 +262,8 @@ def numbers_view(
     """Graph of single numbers: each component of a point now, against the same component at the start.
 
     It shows the first NUMBERED_POINTS of the points `x`, for both norms. For the norm on the left, each of
-    the first JOINED_POINTS has a line that joins its components. pipelines: the steps of the norm on each
-    side.
+    the first JOINED_POINTS has a line that joins its components. chosen, pipelines: the name of the norm on
+    each side ("left" and "right"), and its steps.
     """
     some, d = x[:NUMBERED_POINTS], x.shape[1]
     show, few = rows(np.eye(2, 2 * d + 2)), range(min(len(some), JOINED_POINTS))

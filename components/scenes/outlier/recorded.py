@@ -140,9 +140,8 @@ def factor_view(
 
     It draws the clouds "log factor" and "law" of the recipe. way: fields of the mark `Way`, which draws a
     point's curve: the `parameter` that moves the point, and the parameter's values (`stops`) at which the
-    curve is sampled. points: legend of the
-    points' curves. law: legend of the dashed line, the factor if all coordinates but the largest were 0. x,
-    y: title and ends of the axes.
+    curve is sampled. points: the legend of these curves. law: the legend of the dashed line, which is the
+    factor if all coordinates but the largest were 0. x, y: title and ends of each axis.
     """
     flat = rows(np.eye(2))
     marks = (
@@ -154,7 +153,10 @@ def factor_view(
 
 
 def along_view(first: np.ndarray) -> View:
-    """View of the outputs, seen along the axis of the massive coordinate."""
+    """View of the outputs, seen along the axis of the massive coordinate.
+
+    first: for each output, whether it belongs to a first token; this decides its colour.
+    """
     flat = rows(np.eye(3)[1:])
     look: Look = {"roles": ("other", "input"), "size": 4, "hand": Follow()}
     marks = (

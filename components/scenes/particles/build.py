@@ -116,7 +116,8 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
     """Steps from the state y of a token to its direction x, what a layer adds to x, and further numbers.
 
     The further numbers are those of the token, such as its hue, and some that all tokens share, such as the
-    number of clusters. Their indices are the constants HUE, LOG_TIME and so on.
+    number of clusters. Their indices are the constants HUE, LOG_TIME and so on. n: the number of tokens.
+    update: the pipeline from y to what a layer adds. placement: the placement of the norm.
     """
     position = Pipeline((Affine(np.zeros((1, d)), Entries([0.0], {"time": [1.0]})),))
     time = Entries([0.0], tracks={"time": Track(STOPS, 10 ** STOPS[:, None])})

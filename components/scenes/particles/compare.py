@@ -55,7 +55,11 @@ TOP = 0.1  # free height in the graphs below the smallest and above the largest 
 
 
 def side_by_side(d: int, n: int, causal: bool, seed: int) -> Recipe:
-    """The recipe that compares four placements of the norm, with tokens on circles (d = 2) or spheres (3)."""
+    """The recipe that compares four placements of the norm, with tokens on circles (d = 2) or spheres (3).
+
+    n: the number of tokens. causal: whether a token attends only to itself and earlier tokens. seed: the seed
+    of the tokens' random start.
+    """
     start = unit_start(n, d, seed)
     tokens = [Cloud(kind, start, layer(d), place(d, n, causal, kind)) for kind in LOOKS]
     guides, around = split(surface(d), *names(d))
@@ -87,8 +91,8 @@ def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
     """Steps from a token's start to its state at the slider's time.
 
     The state holds the token's direction, what a layer adds to it, and further numbers, such as its hue and
-    the number of clusters. Their indices are the constants HUE, LOG_TIME and so on. `kind` is the placement
-    of the norm.
+    the number of clusters. Their indices are the constants HUE, LOG_TIME and so on. n: the number of tokens.
+    causal: whether a token attends only to itself and earlier tokens. kind: the placement of the norm.
     """
     update = attention_update(d, causal, kind)
     own = Branches(
@@ -154,7 +158,7 @@ def across(d: int) -> np.ndarray:
 
 
 def centres(d: int) -> dict[str, np.ndarray]:
-    """The centre of each placement's circle or sphere."""
+    """For each placement, by name, the centre (d,) of its circle or sphere in the picture."""
     return {kind: APART * corner @ across(d) for kind, corner in CORNERS.items()}
 
 

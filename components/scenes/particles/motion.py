@@ -83,7 +83,8 @@ def rotations(d: int) -> np.ndarray:
 def attention_update(d: int, causal: bool, placement: str) -> Pipeline:
     """y ↦ what attention adds to a token: the average of the values Vx, with x the tokens' directions.
 
-    With peri-LN and nGPT this average is normalised.
+    If the `placement` of the norm is peri-LN or nGPT, this average is normalised. causal: whether a token
+    attends only to itself and earlier tokens.
     """
     blank, eye = np.zeros((len(DEGREES), d, d)), np.eye(d)
     sees = Entries(
@@ -114,7 +115,8 @@ def flow(d: int, update: Pipeline, placement: str) -> Flow:
     """The step that moves all tokens from their start to the time of the slider `time`.
 
     A reader can drag a token to another direction at a time of the flow (`put`). When the flow reaches this
-    time, it turns the token to this direction.
+    time, it turns the token to this direction. update: the pipeline from a token's state to what attention
+    adds to it. placement: the placement of the norm.
     """
     puts = [put(names) for names in slots(d)]
     return Flow(velocity(d, update, placement), times(), time_from_log10("time"), puts)

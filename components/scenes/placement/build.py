@@ -228,9 +228,10 @@ def path_so_far(role: str, points: Array) -> Part:
 
 
 def points_after_blocks(role: str, points: Array, gradient: Sequence[float] | None) -> Part:
-    """Cloud and mark of the token at its start and after each block. role: their colour.
+    """Cloud and mark of the token at its start and after each block, a point for each.
 
-    If `gradient` is given, it colours these points instead: the size of the gradient at each of them.
+    role: the colour role of the points. gradient: the size of the gradient at each point, which colours the
+    points; None to use the colour of the role.
     """
     look: Look = {"size": 4}
     if gradient is not None:

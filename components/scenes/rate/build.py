@@ -88,10 +88,11 @@ NUMBER, TURN = Row((0.0, 0.0, 0.0, 1.0)), Row((0.0, 0.0, 0.0, 0.0, 1.0))
 class Path:
     """The arguments of the step `Orbit` that computes an optimiser's path by repeating `step`.
 
-    state: the number of coordinates that an iteration computes. They come first in each point. points: the
-    points of the cloud: the start, then a point for each iteration, which has the inputs of the iteration
-    (here noise) after `state` unused coordinates. place: steps that are applied to the points once, before
-    the orbit. step: the steps of one iteration.
+    state   the number of coordinates that an iteration computes; they come first in each point
+    points  the points of the cloud: the start, then one for each iteration. An iteration's point has its
+            inputs, here noise, after `state` unused coordinates
+    place   steps that are applied to the points once, before the orbit
+    step    the steps of one iteration
     """
 
     points: np.ndarray
@@ -194,8 +195,8 @@ def begin(width: int) -> Affine:
 def angle_between(more: int) -> tuple[Step, ...]:
     """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest), with `more` numbers in the rest.
 
-    The angle is arctan of the cross product over the dot product, so it is between −90 and 90. With these
-    sliders no step turns w farther (tests/scenes/test_rate.py).
+    The angle is arctan of the cross product over the dot product, so it is between −90 and 90. No step in
+    this scene turns w by more than that (tests/scenes/test_rate.py).
     """
     both = np.eye(4, 4 + more)
     cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))

@@ -140,9 +140,10 @@ def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which are RMSNorm's results.
 
-    They are computed without RMSNorm. The vector (LN(x), √d·q) has the length √d·√(1 + q²), because ‖LN(x)‖
-    is √d. So scaling it to the length √d divides it by √(1 + q²). Here q includes the offset δ of the point.
-    normed: LN(x) of each point (n, d). spread: the offsets δ (n, 1).
+    Here q = μ/σ of a point is the value of the slider plus the point's offset δ. The results are computed
+    without RMSNorm. The vector (LN(x), √d·q) has the length √d·√(1 + q²), because ‖LN(x)‖ is √d. So scaling
+    it to the length √d divides it by √(1 + q²). normed: LN(x) of each point (n, d). spread: the offsets δ
+    (n, 1).
     """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])

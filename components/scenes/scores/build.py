@@ -78,10 +78,10 @@ def build(choices: Choices) -> Recipe:
 
 
 def typical(drawn: Cloud, d: int) -> int:
-    """Index of the pair (q, k) to follow at first: its key is in sight, and its score is typical.
+    """Index of the pair (q, k) to follow at first: its key is easy to see, and its score is typical.
 
-    In sight means near FRONT_POINT, on the half of the sphere that faces the camera. Typical means about one
-    standard deviation. The pairs are compared at the stage `on the sphere`, for ρ = 0.
+    The key is near FRONT_POINT, on the half of the sphere that faces the camera. The score is about one
+    standard deviation of all scores. The pairs are compared at the stage `on the sphere`, for ρ = 0.
     """
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))

@@ -378,7 +378,7 @@ def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Fac
 def breaks(sphere: Cloud) -> str:
     """The smallest ε, as text, that makes at least one more key on the sphere unselectable than ε = 0 does.
 
-    It is found by bisection, to within 4 %. The text is "—" if there are no more at any ε up to 10.
+    It is found by bisection, to within 4 %. The text is "—" if no ε up to 10 does this.
     """
 
     def more(eps: float) -> bool:

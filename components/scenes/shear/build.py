@@ -69,7 +69,8 @@ def build(choices: Choices) -> Recipe:
 def moving(turn: np.ndarray, shear: Affine, dots: np.ndarray) -> list[Cloud]:
     """Clouds of all shapes under the shear, and of the points (u + s·h, v) that the formula gives for `dots`.
 
-    A last step normalises the shapes back to the sphere, except those in STAY_SHEARED.
+    A last step normalises the shapes back to the sphere, except those in STAY_SHEARED. turn: a matrix (3, 3),
+    whose rows are the directions of the axes u, v and h. dots: points (N, 3) in the coordinates (u, v, h).
     """
     points = {name: shape[0] for name, shape in SHAPES.items()} | {"dots": dots, "sheared": dots}
     grown, once = Pipeline((scaled(3, "r"),)), Pipeline((shear,))

@@ -69,10 +69,10 @@ def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
-    ring: the mark of the unit circle, on which the days lie at the start. hot: whether the classes are hot
-    and cold days, otherwise typical and extreme days. To find hot days, the layer first moves all days to a
-    long ellipse, and the axes are fitted to it. At the last stage they are fitted to the circle again, and
-    long trails are hidden.
+    ring: the mark of the unit circle, on which the days lie at the start. classes: the class of each day, 0
+    or 1. hot: whether class 1 is hot and class 0 cold days; otherwise extreme and typical days. If `hot`, the
+    layer first moves all days to a long ellipse, to which the axes are fitted. At the last stage the axes are
+    fitted to the circle again, and the long trails are hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)
