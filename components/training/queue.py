@@ -103,7 +103,7 @@ def active() -> dict[str, dict[str, Any]]:
 
     A value has the keys of the stored entry (`order`, `owner`, `address`, `number`), and `waits`: whether the
     training waits for a worker. The function first ends some trainings: those with a corrupt entry, waiting
-    ones whose page has been silent for too long, and running ones whose worker has been.
+    ones whose page is silent for too long, and running ones whose worker is silent for too long.
     """
     trainings = {name: json_object(data) for name, data in TRAININGS.items().items()}
     signs = SIGNS.get_many(f"{kind}:{name}" for name in trainings for kind in ("page", "beat"))

@@ -50,8 +50,8 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 
     client: the client whose share of the storage the run takes. trained: whether this server has trained it;
     a run that was only uploaded is deleted earlier. If all runs together would exceed the limit, other runs
-    are deleted first. If the run is already stored, its date is renewed, but it keeps its client and
-    `trained`. Only an uploaded run that is now `trained` takes the new values.
+    are deleted first. If this run is stored already, its date is renewed. The stored client and `trained` are
+    replaced only if the run was uploaded before and is now `trained`.
     """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}

@@ -97,7 +97,10 @@ def main() -> None:
 
 
 def _work() -> None:
-    """Run the waiting trainings in order, after ending the last one if its outcome could not be stored."""
+    """Run the waiting trainings in order.
+
+    First end the training that this process ran before, if its outcome could not be stored.
+    """
     with suppress(StoreUnavailable):
         queue.abandon()  # a training whose outcome could not be stored
         for ticket in queue.active():
