@@ -141,9 +141,9 @@ class View:
                (`components.language.framing`)
     axes       titles of the axes; if there are none, the axes have no tick labels either
     equal      whether all axes have the same scale
-    strip      whether this view, the last one, is small: the second of two views becomes narrow, the third
-               of three becomes low. Without a strip, two views are equally wide, and the first of three
-               is the largest (unless the first view is `wide`)
+    strip      whether the view is small; only the last view of a recipe may be. The second of two views is
+               then narrow, the third of three is low. Without a strip, two views are equally wide, and the
+               first of three is the largest (unless the first view is `wide`)
     rows       for a view of stacked plots: its least height on a phone, in units of 4 rem, so that each plot
                has room; 1 for other views. With more than one row, the second of three views is as high as
                the figure

@@ -140,7 +140,7 @@ def common() -> dict[str, str]:
 def _alone(
     scene: Scene, state: State, recipes: Mapping[str, Any] | None, plotly: str | None = None
 ) -> Component:
-    """The element of a figure, which contains its recipes as JSON.
+    """The element of a figure, with the figure's recipes inside it as JSON.
 
     recipes: each by its `link.key`; None for only the recipe of `state`. plotly: the address of the drawing
     library; None if the page contains it.
