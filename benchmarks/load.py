@@ -52,7 +52,7 @@ class Hall:
     port       the server's port
     patience   seconds after which a viewer gives up a request
     took       seconds from each request to the end of its response, for all requests but slider ticks
-    played     the same seconds for the requests that slider ticks send
+    played     the same, for the requests of slider ticks
     visits     seconds of each whole visit to the home page
     wrong      error messages
     wanted     number of slider ticks that a server without delay would have answered
@@ -254,7 +254,8 @@ def visited(
 
     act        a function that does what one viewer does
     command    the command that starts the server
-    paths      pages; `act` gets, after the viewer, one argument for each page: the list of its files
+    paths      the addresses of pages. The arguments of `act` are a viewer and, for each page, the list of the
+               page's files
     viewers    the number of viewers in each round
     proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive
