@@ -31,7 +31,10 @@ Scalar = int | float | Float[Array, ""]
 
 
 def namespace(x: Array) -> Any:
-    """The module that has the array API's functions for x; found quickly for NumPy arrays and dual arrays."""
+    """The module that has the array API's functions for x.
+
+    For NumPy arrays and dual arrays, `array_namespace` is not called, because it is slow.
+    """
     if type(x) is np.ndarray:
         return numpy
     own = None if isinstance(x, np.ndarray) else getattr(x, "__array_namespace__", None)

@@ -22,7 +22,7 @@ def gaussian(n: int, d: int, *, seed: int) -> Array:
 def lattice(n: int, d: int, *, half: float = 1.5) -> Array:
     """The points of the largest cubic lattice in [−half, half]ᵈ that has at most n points.
 
-    Along each axis it has at least 2 points, even if these are more than n in all.
+    It has at least 2 points along each axis, so for small n it can have more than n points.
     """
     side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
     axis = np.linspace(-half, half, side)
@@ -59,11 +59,11 @@ def closed(n: int) -> Array:
 
 
 def numbers(reach: float, even: int) -> tuple[Array, Array]:
-    """Numbers in [−reach, reach] as one line: points (N, 1), and the order in which the line joins them.
+    """The interval [−reach, reach] as a line that is interrupted at 0: points (N, 1), and their order.
 
-    The order lists indices of the points, by increasing number; at the number 0 it has a gap, −1.
-    reach: at least 1. even: how many of the numbers are evenly spaced; it must be odd, so that 0 is among
-    them. The others are denser near 0.
+    The order lists the indices of the points from left to right. It has −1, a gap, in place of the point 0.
+    reach: at least 1. even: the number of evenly spaced points; it must be odd, so that 0 is one of them. The
+    other points are denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])

@@ -31,9 +31,9 @@ def crowds(
 
     points      (N, k) the positions of the points in the picture; a point with NaN or infinity is ignored
     low, high   (k,) the ends of the picture's axes
-    space       (N, d) the points of which `points` are projections; None for `points` themselves. Points that
-                coincide in the picture may be far apart in this space. So at each place, only points near the
-                median of all points there are counted, where near refers to this space
+    space       (N, d) the points before they were projected to `points`; None if they were not projected.
+                Points that coincide in the picture may be far apart in `space`. So at each place, the median
+                in `space` of all its points is computed, and only points near this median are counted
     """
     here = np.asarray(points, np.float32).astype(float)
     finite = np.isfinite(here).all(-1)

@@ -30,13 +30,15 @@ def to_ellipsoid(
 def lengths(
     gamma: Float[np.ndarray, "d"], ranks: Sequence[int], *, centered: bool = True
 ) -> Float[np.ndarray, "k"]:
-    """The lengths of an ellipsoid's semi-axes, selected by rank: 0 is the longest, −1 the shortest.
+    """The lengths (k,) of an ellipsoid's semi-axes with these ranks: 0 is the longest, −1 the shortest.
 
-    The ellipsoid is γ ⊙ x for all x with ‖x‖ = √d; if `centered`, also with Σxᵢ = 0. A length is 0 where
-    zeros of γ flatten it. No matrix decomposition is needed, so d may be large: if `centered`, (length)²/d is
-    a root λ of Σ 1/(γᵢ² − λ) = 0. There is one root between each two neighbouring values of γ², and bisection
-    finds it. If not `centered`, the lengths are √d·|γ|. Source: G. H. Golub, Some modified matrix eigenvalue
-    problems (1973), section 5.
+    The ellipsoid consists of the points γ ⊙ x for all x with ‖x‖ = √d and, if `centered`, Σxᵢ = 0. If zeros
+    of γ flatten the ellipsoid, some lengths are 0.
+
+    If not `centered`, the lengths are √d·|γ|. If `centered`, (length)²/d is a root λ of Σ 1/(γᵢ² − λ) = 0.
+    Between each two neighbouring values of γ² there is one root, which bisection finds. This needs no matrix
+    decomposition, so d may be large. Source: G. H. Golub, Some modified matrix eigenvalue problems (1973),
+    section 5.
     """
     squares = np.sort(np.asarray(gamma, dtype=np.float64) ** 2)
     d = len(squares)
@@ -70,9 +72,9 @@ def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = Tru
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
     """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
 
-    `points` has the ellipsoid's centre in row 0; the other rows are the images of orthonormal radii of a
-    sphere. Let the rows of M = UΣVᵀ be these images minus the centre. Then UᵀM = ΣVᵀ has orthogonal rows,
-    which are the semi-axes.
+    The ellipsoid is the image of a sphere. Row 0 of `points` is its centre; the other k rows are the images
+    of the ends of k orthogonal radii of the sphere. Let M = UΣVᵀ be these k rows minus the centre. Then
+    UᵀM = ΣVᵀ has orthogonal rows, which are the semi-axes.
     """
     middle, radii = points[0], points[1:] - points[0]
     axes = np.linalg.svd(radii)[0].T @ radii

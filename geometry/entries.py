@@ -134,8 +134,8 @@ class Of:
     If `transposed`, it has one column for each point. `Affine(Of(keys))` computes the scores ⟨x, key⟩;
     `Affine(Of(values, transposed=True))` computes the sum of the values with weights x.
 
-    source   the other cloud, which has a `name`, `points`, `stages(params)`, `widths` and `parameters`, as
-             `components.language.cloud.Cloud` does. It is not a name, so references cannot be circular
+    source   the other cloud itself, not its name, so that references cannot be circular. It needs `name`,
+             `points`, `stages(params)`, `widths` and `parameters`, as `components.language.cloud.Cloud` has
     stage    the stage of the source at which its points are taken; None is the last
     """
 

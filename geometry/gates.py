@@ -42,9 +42,9 @@ def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"])
 
     A piece is the set of points of the sphere at which the same neurons are active. The result depends on the
     dimension k of the null space of these neurons' rows of W, in n dimensions. All points of a piece are
-    APART for k = 0, and COLLAPSED for k = n. For k = 1, a point's mirror image has the opposite component in
-    the null space. The point is SHARED if its mirror image is another point and in the same piece; otherwise
-    it is APART. For 1 < k < n, all points count as SHARED without a further test.
+    APART for k = 0, and COLLAPSED for k = n. For k = 1, the mirror image of a point is the point with the
+    opposite component in the null space. A point is SHARED if its mirror image is another point of the same
+    piece, otherwise APART. For 1 < k < n, all points count as SHARED without a further test.
     """
     labels, n = np.full(len(x), APART), W.shape[1]
     for pattern, here, seen in _pieces(W, b, x):
@@ -147,9 +147,10 @@ def entropy(shares: Float[Array, " k"]) -> float:
 
 
 def _pieces(W, b, x):
-    """Yield three arrays for each piece that contains some of the points x.
+    """Group the points x (N, n) by their active neurons under max(Wx + b, 0); yield three arrays per group.
 
-    They are the mask of its active neurons (m,), the mask of its points (N,), and a basis of W_A's row space.
+    These are: which neurons are active (m,); which points belong to the group (N,); and an orthonormal basis
+    (rank, n) of the span of the active neurons' rows of W.
     """
     patterns, own = _patterns(x @ W.T + b > 0)
     for k, pattern in enumerate(patterns):

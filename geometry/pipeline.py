@@ -232,10 +232,12 @@ class Derivative:
 class Orbit:
     """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path.
 
-    f is the pipeline. Point k of the result is the state x_k, which has `state` coordinates. Of the given
-    points, point 0 begins with the initial state x₀. After its first `state` coordinates, point k contains
-    u_k, the input of round k, such as noise. After `count` rounds (a number, or `Entries` without axes) the
-    state stays constant. If `count` is 2.3, the third round moves the state only 0.3 of the way.
+    f is the pipeline. Each state has `state` coordinates, and x_k is point k of the result. The first `state`
+    coordinates of the given point 0 are the initial state x₀. The other coordinates of the given point k ≥ 1
+    are u_k, the input of round k, such as noise; its first `state` coordinates are ignored.
+
+    After `count` rounds (a number, or `Entries` without axes) the state stays constant. If `count` is 2.3,
+    the third round moves the state only 0.3 of the way.
 
     Raises
     ------
@@ -352,12 +354,12 @@ class Flow:
         return cast_back(between(states[after - 1], states[after], (until - start) / (end - start)))
 
     def _nodes(self, n, params):
-        """The events of a flow, ordered by time, as (time, point, place).
+        """The events of a flow, ordered by time, as triples (time, point, place).
 
-        At each event a Runge–Kutta step ends (point and place are None), or a point is turned to a place
-        (`Put`); a step ends at that time, too. A turn before the flow's first time takes place at the first
-        time. Turns after its last time, and turns of points that do not exist, are left out. n: the number of
-        points.
+        There are two kinds of events. At (time, None, None) a Runge–Kutta step ends. At (time, point, place)
+        a `Put` turns the point to the direction of `place`; before it, a step ends at the same time. A turn
+        before the flow's first time takes place at the first time. Turns after the flow's last time, and
+        turns of points that do not exist, are left out. n: the number of points.
         """
         first, last = self.times[[0, -1]].tolist()
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]

@@ -52,7 +52,8 @@ class Put:
     def now(self, params: Params) -> tuple[float, int, tuple[float, ...]]:
         """The values of time, point and place at these parameters.
 
-        Raises ValueError if one of their entries is not a single number, or the point is not finite.
+        Raises ValueError if time, point or a coordinate of place is not a single number, or if the point is
+        not finite.
         """
         place = numbers_of(self.place.value(params))
         numbers = tuple(single(each, "a coordinate of place") for each in place)

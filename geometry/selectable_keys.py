@@ -114,9 +114,10 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton steps (m, d), each shortened if the quadratic model does not hold that far.
+    """Newton steps (m, d) for m keys to decide; steps that are too long are shortened.
 
-    No step raises a score, relative to the mean score, by more than MAX_SCORE_CHANGE. p (m, n): the softmax
+    A step is too long if it raises the score of a key, relative to the mean score, by more than
+    MAX_SCORE_CHANGE: so far away, the quadratic model of Newton's method does not hold. p (m, n): the softmax
     weights of the n keys, for each of the m keys to decide. mean (m, d): the average of the keys with these
     weights. gradient (m, d): the mean minus the key to decide.
     """

@@ -28,14 +28,14 @@ MAX_STEPS = 100
 class Certificate:
     """A proof of how much attention a key h can get.
 
-    margin   the distance from h to the convex hull of the other keys; ∞ if there is no other key. If it is
-             above 0, some query selects h
-    query    if some query selects h, the unit vector q for which the lead min ⟨q, h − kᵢ⟩ of h over the other
-             keys kᵢ is largest, namely `margin`; 0 if there is no other key. If no query selects h, the query
-             that gives h its largest weight. If h lies on a face of the hull, no query reaches the supremum
-             of the weight; this one comes near it
-    weights  (n,) if no query selects h, weights p of the other keys with Σ pᵢkᵢ = h, which prove it: of all
-             such weights, those of largest entropy. If some query selects h, all 0
+    margin   the distance from h to the convex hull of the other keys kᵢ; ∞ if there is no other key. Some
+             query selects h exactly if the margin is above 0
+    query    if some query selects h: the unit vector q with the largest lead min ⟨q, h − kᵢ⟩ of h over the
+             other keys, which is `margin`; 0 if there is no other key. If none does: the query that gives h
+             its largest weight. If h lies on a face of the hull, no query reaches the supremum of the weight,
+             and this query comes near it
+    weights  (n,) if some query selects h: all 0. If none does: weights p of the other keys with Σ pᵢkᵢ = h,
+             which prove it. Of all such weights, these have the largest entropy
     largest  the supremum of the softmax weight of h over all queries: 1 if some query selects h, otherwise
              1/(1 + e^H) with the entropy H = −Σ pᵢ log pᵢ of `weights`
     """
@@ -130,10 +130,11 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """Drop points until the point nearest to the origin in the affine span of the rest lies in their hull.
+    """A round of Wolfe's algorithm: drop points that get no positive weight; returns the others (the corral).
 
-    Returns the indices of the remaining points (Wolfe's corral), and the weights of this nearest point. kept:
-    the indices of the points at first. w: their weights at first.
+    Let x be the point nearest to the origin in the affine span of the points that are kept. Points are
+    dropped until x lies inside the hull of the others. Returns their indices, and the weights with which they
+    average to x. kept, w: the indices and the weights of the points before.
     """
     while True:
         if len(kept) == 1:

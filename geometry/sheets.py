@@ -14,11 +14,11 @@ Layer = tuple[Array, Array]
 
 
 def sphere_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
-    """The points x of the unit sphere that a layer maps to each direction u.
+    """The points x of the unit sphere that a layer (A, b) maps to each direction u (*batch, d).
 
-    Returns two points for each direction, (2, *batch, d), and which of them exist, (2, *batch). They solve Ax
-    + b = s·u with s > 0, so that ‖A⁻¹(s·u − b)‖ = 1. u may have any length above 0. If a point does not
-    exist, its place holds u.
+    For each direction there are at most two: the solutions of Ax + b = s·u with ‖x‖ = 1 and s > 0. Returns
+    two points for each direction, (2, *batch, d), and which of them exist, (2, *batch). In place of a point
+    that does not exist, the first array has u. u may have any length above 0.
     """
     A, b = layer
     ray, centre = directions @ np.linalg.inv(A).T, np.linalg.solve(A, b)

@@ -333,7 +333,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Placed:
-    """Replace each point by a point with parameters as coordinates: `names[k]` are their names for point k.
+    """Replace point k, for each k, by the point whose coordinates are the parameters called `names[k]`.
 
     Raises
     ------
