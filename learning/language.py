@@ -156,10 +156,11 @@ def forward(
     The logits are LayerNorm(x) @ wteᵀ, or LayerNorm(x) @ head if the weights have a Linear "head".
 
     attend   replaces the causal softmax
-    norm     norm(own, name, x, *, scaled=True) replaces LayerNorm, or the gain and shift that stand for it if
-             `shape.normed` is False. `own` are the weights by name: of the layer for "ln_1" and "ln_2", of
-             the model for "ln_f". The argument `scaled` is passed only before attention; if it is False, the
-             result is not divided by the standard deviation
+    norm     a function norm(own, name, x, *, scaled=True) that is called in place of `layer_norm_of` (if
+             `shape.normed`) or `gain_and_shift` (if not). `name` is "ln_1" or "ln_2" in a layer, and `own`
+             has this layer's weights by name; for the last norm, "ln_f", `own` has those of the whole model.
+             `scaled` is passed only for "ln_1"; if it is False, the result is not divided by the standard
+             deviation
     shares   (heads, d) for each head, how much of each axis it sees, from 0 to 1 (`geometry.windows`); None
              if each head sees a block of axes of its own
     kept     the activations of the first blocks in an earlier pass over the same tokens; these blocks are not

@@ -26,9 +26,8 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
     """The normalisation layer at which the largest number of points turn by more than SIDE_CHANGE_DEGREES.
 
     If several layers have equally many such points, the first of these layers is returned, because points
-    that turn at one layer also arrive turned at the next. If no point turns so far at any layer, layer 1 is
-    returned with no points. Returns None for a network without normalisation. before, after, x: as in
-    `turns`.
+    that turn at one layer also arrive turned at the next. If no layer has such points, layer 1 is returned
+    with no points. Returns None for a network without normalisation. before, after, x: as in `turns`.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):

@@ -96,7 +96,10 @@ def train(
 
 
 def most_checkpoints(seeds: int, network: Model) -> int:
-    """The largest number of checkpoints in a film file that holds the weights of `seeds` such networks."""
+    """The largest number of checkpoints for which the weights of `seeds` networks fit into a film's file.
+
+    network: the architecture of these networks.
+    """
     return MAX_NUMBERS["weights"] // (seeds * network.parameter_count)
 
 

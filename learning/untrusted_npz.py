@@ -74,8 +74,8 @@ def _count(name: str, count: int) -> None:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
     """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
 
-    Also raises it for a compression other than deflate, the usual one, and if the size that the archive
-    states is false: at most one byte more than the stated size is read, and shows that there are too many.
+    Also raises it for a compression other than deflate, the usual one, and if the archive states a false
+    size. An array that is longer than stated is not read whole: one byte too many is enough to notice it.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]

@@ -387,8 +387,9 @@ def _identity(source: Checkpoint) -> dict[str, Any]:
 def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
     """While the block runs, measure how far the inputs of some normalisation layers are from mean 0.
 
-    The keys of `means` are the names of the layers. For each input, max |μ| / max |x| is computed, where μ
-    are the means of its vectors and x their coordinates. `means[name]` is increased to the largest value.
+    The keys of `means` are the names of the layers. For each input of a layer, max |μ| / max |x| is computed,
+    where x are all numbers of the input, and μ are the means of its vectors. If this is larger than the
+    layer's value in `means`, it replaces this value.
     """
 
     def heard(name: str) -> Any:

@@ -68,8 +68,8 @@ class Checkpoint:
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores
     ties                   for each tied tensor that is not stored: the stored tensor to which it is tied
-    repeated               names of tensors without values of their own: tied tensors and buffers that are not
-                           stored, and tensors stored as a copy of the one to which they are tied
+    repeated               names of tensors without values of their own. Some are not stored: tied tensors and
+                           buffers. The others are stored as copies of the tensors to which they are tied
     unused                 names of stored tensors that the architecture does not have
 
     Raises NotConverted for a model that cannot be read.
@@ -203,7 +203,7 @@ class Checkpoint:
 
     @property
     def stored(self) -> set[str]:
-        """The names of all stored tensors that the model uses: its own names, not those in the files."""
+        """The names of all stored tensors that the model uses, as the model calls them (not the files)."""
         return {name for names in self.shards.values() for name in names}
 
     def _repeated(self, model: Any, state: dict[str, Any]) -> frozenset[str]:

@@ -236,10 +236,11 @@ def _exact(plan: Plan, source: Checkpoint, shifted: Collection[str]) -> Load:
 
 
 def _rms_norms(model: Any, plan: Plan) -> tuple[dict[str, dict[str, Any]], set[str]]:
-    """The LayerNorms that become RMSNorms because their centring can be folded, by name.
+    """The LayerNorms that become RMSNorms because their centring can be folded: a dict, and a set of names.
 
-    The values have the format that `load.py` reads: the size, ε, and whether a gain γ and a shift β are left
-    after folding. Also returns the names of the gains that are left and that the model stores as γ − 1.
+    The dict maps the name of each of these LayerNorms to the fields that `load.py` reads: the size, ε, and
+    whether a gain γ and a shift β are left after folding. The set has the names of the gains that are left
+    and that the model stores as γ − 1.
     """
     found, shifted = {}, set[str]()
     for each in plan.norms:

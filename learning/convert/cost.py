@@ -18,9 +18,10 @@ MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
 
 
 def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
-    """Raise NotConverted for a pattern that matches none of the names. The message lists some of the names.
+    """Raise NotConverted for a pattern that matches none of the names.
 
-    These are similar to the pattern if possible. Patterns are those of the module `fnmatch`.
+    The message lists a few names: those similar to the pattern, if there are any. Patterns are those of the
+    module `fnmatch`.
     """
     for pattern in patterns:
         if any(fnmatchcase(name, pattern) for name in names):
@@ -36,12 +37,14 @@ def costs(
 ) -> list[dict[str, Any]]:
     """Measure how the model's outputs change if one normalisation layer, or all of them, no longer centre.
 
-    norms: the names of layers that centre.
-    The list has an entry for each layer, and a last one for all at once. An entry has the name of the layer
-    ("norm"; for all, ALL_NORMS), and the fields `kl`, `loss` and `change` of the `Effect`, measured on the
-    first MAX_SAMPLES samples. The layers are those in `norms` that are recognised and whose names match one
-    of `patterns`, such as `*.h.1.*`; without patterns, all that are recognised. Returns [] if there are none,
-    or if the model's output has neither logits nor a last hidden state.
+    norms      the names of layers that centre; layers that are not recognised are left out
+    samples    the inputs of the model; only the first MAX_SAMPLES are used
+    patterns   only layers whose names match one of these are measured, such as `*.h.1.*`; () for all layers
+
+    Returns a list with an entry for each layer, and a last entry for all of them at once. An entry has the
+    name of the layer ("norm"; ALL_NORMS for all), and the fields `kl`, `loss` and `change` of the `Effect`.
+    The list is empty if there are no layers to measure, or if the model's output has neither logits nor a
+    last hidden state.
     """
     known = recognised(model)
     chosen = [name for name in norms if name in known and any(fnmatchcase(name, p) for p in patterns or "*")]

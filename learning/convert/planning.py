@@ -133,8 +133,9 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 class Stream:
     """Tensors of a graph that can only be centred together, such as those of a residual stream.
 
-    fold: the edits that centre these tensors, or the obstacles. scales: for each tensor, with the span over
-    which it is centred, the gains by which it is multiplied before it is added to the stream.
+    fold: the edits that centre these tensors, or the obstacles. scales: a key (tensor, span) for each of
+    these tensors and the span over which it is centred; the value is a tuple of the gains by which the tensor
+    is multiplied before it is added to the stream.
     """
 
     fold: Fold = field(default_factory=Fold)
@@ -415,10 +416,10 @@ def _bias(call: Call, bias: Value | None) -> tuple[Value, Call] | None:
 def _tied(graph: Graph, edits: list[Edit]) -> tuple[Edit, ...]:
     """Complete `edits` for tied tensors, which have several names because several modules share them.
 
-    `edits` has only the names that the forward pass used. If two names of one tensor have different edits,
-    they are untied: each gets a tensor of its own. A name that the pass did not use has no edits, so it keeps
-    the original tensor. There is one exception: if the name belongs to a module that the pass used under
-    another name of the tensor, it gets the edits of that name.
+    `edits` has only the names that the forward pass used. An unused name gets the edits of a used name of the
+    same tensor if both belong to the same module. Any other unused name gets no edits, and keeps the original
+    tensor. If two names of one tensor then have different edits, they are untied: each gets a tensor of its
+    own.
     """
     used = {value.name for call in graph.calls for value in call.inputs if value.leaf == "parameter"}
     found: list[Edit] = []

@@ -32,8 +32,8 @@ def predictions(
 
     name      a Hugging Face name, a folder or a GGUF file
     text      the text that the model reads, up to `tokens` tokens
-    rows      the report of a recording, with a row for each layer. The recorded model may have been the one
-              without a head, so that its paths lack the prefix that they have in the model with its head
+    rows      the report of a recording, with a row for each layer. If the model was recorded without its
+              head, the paths in the rows lack a prefix, which is added here
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 

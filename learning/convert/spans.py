@@ -28,7 +28,7 @@ class Span:
 
     groups: for each coordinate, the number of its group, or −1 for a coordinate in no group. The numbers are
     the bytes of an int32 array in row-major order; b"" means a single axis whose coordinates form one group.
-    Each index of the tensor's other axes has groups of its own.
+    If the tensor has other axes, the same division holds at each of their indices, with separate groups.
     """
 
     axes: tuple[int, ...]
@@ -140,7 +140,7 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Add an axis of size `copies` at the end of `labels`; group numbers differ between its indices.
+    """Add an axis of size `copies` at the end of the group numbers `labels`, with separate groups per index.
 
     The number −1, for no group, stays.
     """
@@ -164,8 +164,8 @@ def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[
 def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
     """The span over `axes` with the group numbers `labels`, described by as few axes as possible.
 
-    shape: the shape of the tensor. An axis is left out if each of its indices has groups of its own, and all
-    its indices divide the other axes into groups in the same way.
+    shape: the shape of the tensor. An axis is left out if no group extends over two of its indices, and if
+    the other axes are divided into groups in the same way at each of its indices.
     """
     labels, kept = labels.reshape([shape[axis] for axis in axes]), [*axes]
     for axis in axes:
@@ -178,9 +178,10 @@ def _span(shape: Shape, axes: Sequence[int], labels: Labels) -> Span:
 
 
 def _repeats(labels: Labels) -> bool:
-    """Whether each index of the first axis has groups of its own, which divide the other axes alike.
+    """Whether the other axes are divided into groups in the same way at each index of the first axis.
 
-    labels: the group number of each coordinate, −1 for none.
+    False if a group extends over two indices of the first axis. labels: the group number of each coordinate,
+    −1 for none.
     """
     each = [_numbered(row) for row in labels]
     groups = len(np.unique(labels[labels >= 0]))

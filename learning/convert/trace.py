@@ -361,7 +361,8 @@ def _even(gain: Any, shift: Any) -> tuple[bool, bool]:
 def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
     """The memory layout of a tensor: (size, stride) of each axis that is longer than 1.
 
-    shape, stride: the tensor alone, or its shape and the strides of its axes.
+    shape, stride: the shape of the tensor and the strides of its axes. If `stride` is None, `shape` is the
+    tensor itself.
     """
     sizes, steps = (shape.shape, shape.stride()) if stride is None else (shape, stride)
     return [(size, step) for size, step in zip(sizes, steps, strict=True) if size > 1]

@@ -260,8 +260,8 @@ def isotropic_angle(d: int, *, groups: int = 1) -> float:
 def with_effects(rows: Sequence[TableRow], found: Mapping[str, Any]) -> list[TableRow]:
     """The rows with EFFECT_COLUMNS added, sorted by "kl", then by "change", the largest first.
 
-    `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. The value
-    of a column is None if it was not measured or is not finite; such rows are sorted as if it were 0.
+    `found` maps the path of a norm to the `learning.convert.effect.Effect` measured for this norm. A value
+    that was not measured or is not finite is None in the row, and counts as 0 for the sorting.
     """
     names = [column.name for column in EFFECT_COLUMNS]
     every = [

@@ -22,10 +22,10 @@ CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier cal
 
 
 class Enclosing:
-    """The tokens, masks and positions that running modules around norms were called with.
+    """For each running module that contains norms: the tokens, masks and positions in its arguments.
 
-    given: maps the path of each such module to these arguments by name. The arguments are {} if the module
-    was called without any of them.
+    given: maps the path of each of these modules to these arguments by name; {} if the module was called
+    without any of them.
     """
 
     def __init__(self) -> None:

@@ -84,11 +84,11 @@ class NotKnown(ValueError):
 def known(path: str, module: Any, like: Any) -> Known | None:
     """Recognise the norm that a module computes; None if the module is not meant to be a norm.
 
-    Such a module
+    A module is not meant to be a norm in three cases:
 
-    - cannot be a norm, as the docstring of this file defines it;
-    - or contains modules, and has no parameters of its own;
-    - or computes no known norm, and neither its class nor the attribute that holds it is called a norm.
+    - it cannot be a norm, as the docstring of this file defines it;
+    - it contains modules, and has no parameters of its own;
+    - it computes no known norm, and neither its class nor the attribute that holds it is called a norm.
 
     `path` is the module's path in its model. `like` is any tensor of the model; if the module has no
     parameters, its probe vectors get the dtype and device of `like`. Raises NotKnown for a module that is

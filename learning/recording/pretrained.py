@@ -331,9 +331,9 @@ def _pieces(tokenizer: Any, text: str, longest: int) -> Iterator[list[int]]:
 
 
 def _read(model: Any, ids: Any, *, last: bool = False) -> None:
-    """Call the model on the token ids `ids`. With `last`, it predicts only the last token, if it can.
+    """Call the model on the token ids `ids`. Raises NoModel if the call fails.
 
-    This saves time.
+    last: compute logits at the last token only, to save time; ignored by models that lack this option.
     """
     given: dict[str, Any] = {TEXT_ARGUMENT: ids, "attention_mask": torch.ones_like(ids)}
     if last and "logits_to_keep" in inspect.signature(model.forward).parameters:
