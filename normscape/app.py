@@ -84,8 +84,8 @@ def wsgi() -> Flask:
 def serve(host: str | None, port: int | None, path: Callable[[], str] = lambda: "") -> None:
     """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
 
-    host, port: where to listen; None for those of the setting BIND. path: returns the path in the printed
-    address. It may store something, so it is called only when the server listens.
+    host, port: where to listen; None for those of the setting BIND. path: a function that returns the path in
+    the printed address. It is called only when the server listens, because it may store something.
     """
     try:
         log_level = settings.read(os.environ).log_level
@@ -175,7 +175,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _discard_unwritable_output() -> None:
-    """Discard the rest of stdout if it cannot be written; else Python would report this error at its end."""
+    """Discard the rest of stdout if it cannot be written.
+
+    Otherwise Python would report the error when the process exits.
+    """
     try:
         sys.stdout.flush()
     except OSError:

@@ -37,7 +37,10 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Library(anywidget.AnyWidget):
-    """Invisible widget that sends pages the code that all figures of a kernel share: modules, CSS, Plotly."""
+    """Invisible widget with the code that all figures of a kernel share: modules, CSS and Plotly.
+
+    Each page gets this code from the widget.
+    """
 
     _esm = "export default { initialize() {} };"
     code = traitlets.Bytes().tag(sync=True)
