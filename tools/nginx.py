@@ -37,7 +37,7 @@ def nginx(folder: Path, web: str, resolver: str = "") -> Iterator[tuple[int, sub
 def configured(folder: Path, text: str, port: int) -> Iterator[tuple[subprocess.Popen, Path]]:
     """Run nginx with the configuration `text`, which listens on `port`, until the block ends.
 
-    Yields its process and log file. folder: where it keeps its files.
+    Yields nginx's process and log file. folder: where nginx keeps its files.
     """
     (folder / "nginx.conf").write_text(text)
     command = [PROGRAM or "nginx", "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]

@@ -23,9 +23,9 @@ def depth() -> None:
 
     size       the root mean square of the residual stream, before the first block and after each block
     turn       the angle by which each block turns a token's vector, in degrees, averaged over tokens
-    gradient   BLOCKS lists. The n-th is about a stack of only the first n blocks, and has n + 1 numbers:
-               ‖∂⟨r, output⟩/∂stream‖/‖r‖, first with respect to the stack's input, then with respect to the
-               residual stream after each of its blocks; r is random, of the output's shape
+    gradient   BLOCKS lists, the n-th for a stack of only the first n blocks. It has n + 1 numbers
+               ‖∂⟨r, output⟩/∂s‖/‖r‖: s is first the stack's input, then the residual stream after each of
+               its n blocks. r is random, of the output's shape
     spread     [smallest, largest] over draws: of the size after the last block, and of the whole stack's
                gradient with respect to its input
     """

@@ -48,8 +48,9 @@ def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str,
 
     off       the share of pre-activations (outputs of the first Linear) that are not positive
     bits      the entropy of the pre-activations' sign patterns, in bits
-    lost      the share of inputs that ReLU, also if it is not this network's activation, maps to the same
-              hidden vector as another point of the circle or sphere on which the norm's outputs lie
+    lost      the share of inputs that are not APART (`geometry.gates`): the first Linear and ReLU map them to
+              the same vector as another point of the circle or sphere on which the norm's outputs lie. ReLU
+              is taken whatever the network's activation is
     back      the error of the best affine map from the hidden layer back to y, relative to the spread of y
     hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
     answer    the difference between the predicted probabilities for y and −y, relative to the spread of those

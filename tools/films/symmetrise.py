@@ -130,12 +130,14 @@ def imitations() -> Iterator[dict[str, Any]]:
 
 
 def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, Any]:
-    """Train several blocks like `block` with a number of iterations, and return their row of the table.
+    """Train several blocks with the architecture `block`; return their row of the table "symmetrise".
 
-    It has the columns of `block_columns`, and median errors: after 1 to MAX_ITERATIONS iterations (`after`),
-    and with the scale or the mean of the vectors x multiplied by each of TEST_FACTORS (`scale`, `mean`). The
-    column `shown` is the seed of the block whose error is the median. Also writes a file with the parameters
-    of this block at all checkpoints.
+    iterations: how many times a block is iterated. x (N, d): the vectors on which errors are measured.
+
+    The row has the columns of `block_columns`, and medians over blocks of the error: `after` 1, 2, …
+    MAX_ITERATIONS iterations; with the vectors multiplied by each of TEST_FACTORS (`scale`); and with only
+    their means multiplied (`mean`). The column `shown` is the seed of the block whose error is the median.
+    Also writes a file with the parameters of this block at all checkpoints.
     """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)
