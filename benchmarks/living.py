@@ -62,9 +62,10 @@ def tree(commit: str) -> Iterator[Path]:
 
 
 def living(browser: Browser, url: str) -> tuple[float, float]:
-    """Seconds from opening a URL until its moved figure has been drawn, and until its recipe was requested.
+    """Open a page, and move its figure as soon as possible; returns two times in seconds from the opening.
 
-    The second number is NaN for a page that requests no recipe.
+    The first is when the moved figure has been drawn. The second is when the page has requested its recipe;
+    NaN for a page that requests none.
     """
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(WATCH)
