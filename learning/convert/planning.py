@@ -299,8 +299,8 @@ def _other_reader(call: Call) -> str:
 def _uses(leaf: Value) -> set[Call]:
     """The calls that use the parameter `leaf`, directly or through calls that only rearrange its numbers.
 
-    Calls that only rearrange numbers are the RESHAPING_OPS, such as a view, a slice or a copy. They are left
-    out of the result; only `embedding` is in it.
+    Calls that only rearrange numbers are those of RESHAPING_OPS, such as a view, a slice or a copy. They are
+    not in the result, with one exception: `embedding` counts as a use.
     """
     found, todo = set(), [leaf]
     while todo:

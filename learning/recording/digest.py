@@ -48,11 +48,15 @@ DIGITS = 7  # significant digits of the numbers in a file, more than any table s
 class Reduced:
     """The input vectors of one norm (normalisation layer) in m ≤ 7 coordinates, which suffice to draw them.
 
-    The coordinates in `points` are those along a, b, 1̂ and other directions, as the module's docstring
-    defines them; the last is the length of the vector's part outside these directions. `gain` is the matrix
-    that maps them to the three drawn coordinates after the gain γ. `shift` holds the drawn coordinates of the
-    shift β. For d = 2 there is no direction b, and the coordinate along b is 0. For a GroupNorm all fields
-    describe its first group. `position` and `token` are as in `Norm`.
+    points            coordinates along a, b, 1̂, where a and b are the drawn directions orthogonal to
+                      1̂ = (1, …, 1)/√d, and up to three further directions (see the module's docstring);
+                      last, the length of the vector's part outside all these directions
+    gain              the matrix that maps a row of `points` to its three drawn coordinates after the gain γ
+    shift             the three drawn coordinates of the shift β
+    position, token   as in `Norm`
+
+    For d = 2 there is no direction b, and the coordinate along b is 0. For a GroupNorm all fields describe
+    its first group.
     """
 
     kind: str
