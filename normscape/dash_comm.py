@@ -12,7 +12,7 @@ from typing import Any
 
 
 def import_dash_quietly() -> None:
-    """Import Dash so that it opens its comm only when a Dash application sends a message.
+    """Import Dash so that it opens its channel to the notebook only when a Dash application sends a message.
 
     Does nothing if Dash is imported already.
     """
