@@ -64,9 +64,10 @@ def placement() -> None:
 def run(kind: str, qk_norm: bool, sharp: float) -> tuple[list[torch.Tensor], np.ndarray, np.ndarray]:
     """Run DRAWS random stacks of blocks, with the norm in the place `kind`, each on its own random tokens.
 
-    sharp: a factor on the query and key matrices. Returns the residual stream (draws, T, d) before the first
-    block and after each block; then the largest absolute attention score, and the largest attention weight,
-    of the last token as a query, each (blocks, draws).
+    kind: "pre", "post", … (see `learning.placement.block`). qk_norm: whether attention normalises queries and
+    keys. sharp: a factor on the query and key matrices. Returns the residual stream (draws, T, d) before the
+    first block and after each block; then the largest absolute attention score, and the largest attention
+    weight, of the last token as a query, each (blocks, draws).
     """
     draws = [drawn(WIDTH, BLOCKS, TOKENS, seed) for seed in range(DRAWS)]
     x = norm(torch.tensor(np.stack([x for _, x in draws]))).requires_grad_()

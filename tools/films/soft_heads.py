@@ -124,6 +124,8 @@ def measured_losses(
 
     Returns `learned`, the loss on the training text `text`; `held`, the loss on the held-out text `held`; and
     `noise`, by how much noise on attention's input increases `held`, averaged over NOISE_DRAWS draws.
+    surface: the norm before attention, one of SURFACES. shares: for each head, how much of each axis it sees
+    (see `soft_shares`); None for separate heads.
     """
     tensors = {name: torch.from_numpy(w) for name, w in weights.items()}
     lot = torch.Generator().manual_seed(0)

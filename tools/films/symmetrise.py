@@ -169,7 +169,8 @@ def block_columns(
 ) -> dict[str, Any]:
     """The table's columns on trained blocks: their kind, error, angle to LayerNorm, and `asymmetry`.
 
-    parts: the parameters (S, …) of the S blocks. arm: the name of the variant.
+    parts: the parameters (S, …) of the S blocks. iterations: how many times they are iterated. x (N, d): the
+    vectors on which they are measured. arm: the name of the variant.
     """
     y = iterates(block, parts, x, iterations)[-1]
     far = errors(x, y)
