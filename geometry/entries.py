@@ -46,8 +46,8 @@ class Track:
     def value(self, t: Any, *, x: Array) -> Array:
         """The array at the parameter value t, in the library, dtype and device of x.
 
-        Between two neighbouring numbers in `at`, the array is interpolated linearly. Below the first of them
-        it is the first of `values`, above the last of them the last of `values`.
+        Between two neighbouring numbers in `at`, the array is interpolated linearly. For t below `at[0]` it
+        is `values[0]`; for t above `at[-1]` it is `values[-1]`.
         """
         after = int(np.searchsorted(self.at, single(t, "the parameter of a track"), side="right"))
         if after in (0, self.at.size):

@@ -157,8 +157,8 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
 
     Returns (q, p), where p is the softmax of the scores ⟨q, pointᵢ⟩. The origin must be in the convex hull of
     the points. Newton's method finds q as the minimum of L(q) = log Σ exp⟨q, pointᵢ⟩. There L(q) is the
-    entropy H(p). If the origin is on the edge of the hull, p is a limit, which q approaches as far as
-    rounding allows.
+    entropy H(p). If the origin is on the edge of the hull, no finite q is a minimum; then q and p come as
+    near to the limit as rounding allows.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]
