@@ -91,8 +91,9 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 def rounding(model: Any, before: Sequence[Tensor], args: Sequence[Any], kwargs: Mapping[str, Any]) -> float:
     """The rounding error of a model's outputs: their relative `difference` after perturbing its parameters.
 
-    Each parameter of a copy of the model is perturbed at random by at most a machine epsilon of its size.
-    before: the outputs without perturbation. The result is at least the machine epsilon of float64.
+    In a copy of the model, each number of each parameter is changed at random; the relative change is at most
+    the machine epsilon of float64. before: the outputs without this change. The result is at least the
+    machine epsilon of float64.
     """
     moved, generator = copy.deepcopy(model), torch.Generator().manual_seed(0)
     eps = torch.finfo(torch.float64).eps
