@@ -163,9 +163,8 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): a factor for each point, for points that may be too large for their dtype. The points
-    to normalise are units·x, and `radius` and `eps` are those for these points, not for x. None: the points
-    are x.
+    units (*batch, 1): a factor for each point, for points that may be too large for their dtype: the result
+    is that for the points units·x, with this `radius` and `eps`. None: that for x.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:

@@ -74,7 +74,7 @@ def redis(tmp_path_factory):
 
 
 class Worker:
-    """A worker, started as in compose.yaml."""
+    """A worker process with the command of compose.yaml; it runs from the start until `kill`."""
 
     def __init__(self, url, folder):
         self.folder = folder

@@ -178,9 +178,10 @@ export function stages(recipe, params, memory = new WeakMap()) {
 /** The positions of n points at `progress`. Between two stages each point moves on a straight line; beyond
  * the last stage all points stay where they are at the last stage. If the stages have different numbers of
  * coordinates, missing ones count as 0. @param {ArrayLike<number>[]} stages of one cloud @param {number} n
- * @param {number | ArrayLike<number>} progress the position between stages, in stages: one for all points, or
- * one for each @param {Float64Array} [old] an array whose memory is reused @returns {ArrayLike<number>} at a
- * stage, or if no point moves, an array of `stages` itself, which must not be changed */
+ * @param {number | ArrayLike<number>} progress the position between stages, in stages: one for all points,
+ * or one for each @param {Float64Array} [old] an array whose memory is reused @returns {ArrayLike<number>}
+ * the positions: `old` or a new array. If one progress holds for all points, and they are at a stage or do
+ * not move, the result is an array of `stages` itself, which must not be changed */
 export function between(stages, n, progress, old) {
   if (typeof progress !== "number") return scattered(stages, n, progress, old);
   const p = Math.min(progress, stages.length - 1);

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The effect of clicks on a mark. The mark's `hand` says what a click or drag on it does.
+ * Whether clicks on a mark have an effect. The mark's `hand` says what a click or drag on it does.
  */
 
 /** @import { Hand } from "./recipe.d.ts" */

@@ -1,5 +1,6 @@
 // @ts-check
-/** The map of points to a sphere, with the conventions by which norms add ε. Mirrors geometry/sphere.py. */
+/** The factor by which a norm moves a point to a sphere, with the conventions by which norms add ε. Mirrors
+ * geometry/sphere.py. */
 
 /**
  * Two functions of s, the sum of the squares of n coordinates. `factor(s)` is the number R/r by which the

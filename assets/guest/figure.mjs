@@ -91,8 +91,8 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a turn. It begins when the turn before it is done or has called `goOn`. If the turn fails, an
-   * error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
+  /** Queue a turn. It begins when the turn before it is done, or when `this.goOn` is called. If the turn
+   * fails, an error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
   #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;

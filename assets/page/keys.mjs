@@ -60,7 +60,7 @@ export function elsewhere(event) {
 }
 
 /** Perform the action of a key press on a player, and prevent the browser's default action. Does nothing for
- * a key without an action, or for one that the focused element uses itself. @param {KeyboardEvent} event
+ * a key without an action, for one that the focused element uses itself, or for one that `elsewhere` names. @param {KeyboardEvent} event
  * @param {Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
@@ -69,8 +69,8 @@ export function key(event, player) {
   const pressed = target.closest("button, a, summary"); // these elements use space and Enter themselves
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
   if (event.key === " ") {
-    if (event.repeat || pressed) return;
-    player.toggle();
+    if (pressed) return;
+    if (!event.repeat) player.toggle();
   } else if (/^\d$/.test(event.key)) player.goTo(Math.min(Number(event.key), player.last));
   else if (
     !act ||

@@ -158,10 +158,11 @@ function relocated(player, { slots }, point) {
  * longest ago to the one used last */
 const used = new WeakMap();
 
-/** The slot in which to record a move of a point at the clock's present time: the slot that already has a
- * move of this point at this time; otherwise a free slot; otherwise the slot whose last use is the longest
- * ago. @param {Player} player @param {string[][]} slots the names of the parameters of each slot: index of
- * the point, time, coordinates @param {number} point */
+/** Choose the slot in which to record a move of a point at the clock's present time, and note it in `used` as
+ * the slot used last. Returns the slot: the one that already has a move of this point at this time;
+ * otherwise a free slot; otherwise the slot whose last use is the longest ago. @param {Player} player @param
+ * {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates @param
+ * {number} point */
 function slotFor(player, slots, point) {
   const { params } = player;
   const again = slots.findIndex((slot) => isPut(player, slot, point));

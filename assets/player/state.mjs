@@ -243,7 +243,7 @@ export class State {
     this.#camera = camera;
   }
 
-  /** Set the camera that the reader has turned. @param {Link["camera"]} camera */
+  /** Set the camera, and note that the reader has turned it. @param {Link["camera"]} camera */
   turn(camera) {
     this.touch("camera");
     this.#turned = true;

@@ -174,9 +174,10 @@ def divergence(before: Any, after: Any) -> float:
 
 
 def _add(sums: _Sums, batch: Batch, own: Any, other: Any) -> None:
-    """Add to `sums` the difference of two outputs for one batch.
+    """Add to `sums` how much two outputs for one batch differ: KL divergence, squared change, loss.
 
-    own: the output of the model; other: the output of the changed model.
+    own: the output of the model; other: the output of the changed model. Compared are the logits, or without
+    them the last hidden states. Raises UnknownOutput if the outputs have neither.
     """
     has_logits = getattr(own, "logits", None) is not None
     if not has_logits and getattr(own, "last_hidden_state", None) is None:

@@ -56,7 +56,8 @@ class Edit:
 
     copy         replace the parameter by a copy of the source, the tensor to which it was tied
     scale        multiply the parameter by source + offset, a vector along `axis`
-    add_bias     add Wβ, where the sources are W and β; the sum is over `axis` of W
+    add_bias     add Wβ, where the sources are W and β; the sum is over `axis` of W, and over the axes of its
+                 kernel if W is a convolution
     center       subtract the mean over `axis`, or over each of the `groups` of coordinates (`spans.Span`)
     ones, zeros  set all numbers of the parameter to 1 or 0
     """

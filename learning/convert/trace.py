@@ -371,7 +371,7 @@ def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
     """The calls on which the tensors in `returned` or the control flow depend; all if `returned` is empty.
 
-    The attribute `users` of each `Value` is filled: with those calls of the result that read the value.
+    Also fills the attribute `users` of each `Value` with the calls that read it, among those returned here.
     """
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):

@@ -279,7 +279,10 @@ def from_which_dimension():
 
 
 def low_dimensions():
-    """At d = 2 and 3, the exact law is within four standard errors of the table's share for drawn keys."""
+    """In 2 and 3 dimensions, the exact expected share of unselectable keys agrees with the table.
+
+    It is within four standard errors of the table's mean share for random keys without a norm.
+    """
     for d in (2, 3):
         for n in KEY_COUNTS:
             mean, spread = ROWS[n, d]["drawn"]

@@ -60,7 +60,7 @@ class Gated:
 
     fate    "apart": no other point has the same image; "shared": some other points of the same piece have the
             same image, but not all; "collapsed": all points of the piece have the same image
-    before  the index of the layer's Affine (Wx + b) in the cloud's pipeline
+    before  the index of the layer's Affine (Wx + b) in the pipeline of the cloud, or of the cloud `of`
     basis   (n, d) an orthonormal basis of the subspace in which the circle or sphere lies before this Affine
     of      the name of another cloud with as many points: a point is selected by the fate of the point with
             the same index there; "" for the cloud itself

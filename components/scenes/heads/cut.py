@@ -189,7 +189,10 @@ def way(heads: int, shape: str, h: int) -> Part:
 
 
 def _shown(matrix: Array) -> Array:
-    """The matrix (2d, 2d) of the map (y, x) ↦ (matrix·x, x). y is drawn; its old value is not used."""
+    """The map (y, x) ↦ (Mx, x) as a matrix (2d, 2d), where M is `matrix` (d, d).
+
+    y is what is drawn; its old value is not used.
+    """
     nothing = np.zeros((D, D))
     return np.block([[nothing, matrix], [nothing, np.eye(D)]])
 

@@ -159,8 +159,9 @@ def guides(d: int, centred: bool, show: Rows) -> list[Part]:
 def factors(x: np.ndarray, d: int, centred: bool, shift: Affine) -> tuple[Cloud, Cloud]:
     """Two clouds: 1/σ of each point, and (log₁₀ a, log₁₀ 1/σ) of the first CURVE_COUNT points.
 
-    σ is the standard deviation of the point's coordinates with the outlier a, which the step `shift` adds.
-    If not `centred` (for RMSNorm), both clouds have 1/RMS in place of 1/σ.
+    The slider's value a is the same for all points: the step `shift` adds it to one coordinate. σ is the
+    standard deviation of a point's coordinates after that. If not `centred` (for RMSNorm), both clouds have
+    1/RMS in place of 1/σ.
     """
     centre = (Affine(centering_matrix(d)),) if centred else ()
     factor = Pipeline((shift, *centre, *root_mean_square(d), Pointwise("reciprocal")))
