@@ -114,7 +114,7 @@ def to_csv(rows: Sequence[TableRow]) -> str:
 def file_name(name: str, ending: str) -> str:
     """The name of a file with numbers about a recording, such as "normscape-gpt2.csv".
 
-    name: the name of the model. Of the name in lower case, at most 20 letters a–z and digits are kept; without
+    name: the name of the model. Of its lower-case form, at most 20 letters a–z and digits are kept; without
     any, "model" is taken. ending: the suffix without its dot.
     """
     plain = re.sub("[^a-z0-9]", "", name.lower())[:20] or "model"
