@@ -43,6 +43,7 @@ export class State {
   #growing = false;
   #clock = new ClockRun();
   #opening = false;
+  #openingStop = NaN; // the progress at which the opening was stopped; NaN if it was not
   #parting = new Parting(); // how far points lag behind one another, while playing and for a moment after
   /** The speed of all motion; 1 is normal. */ speed = 1;
   /** Whether playing starts again after the last stage. */ loop = false;
@@ -132,8 +133,7 @@ export class State {
 
   /** Set what `touched` says of a value. @param {string} name @param {boolean} [isSet] */
   touch(name, isSet = true) {
-    if (isSet) this.#touched.add(name);
-    else this.#touched.delete(name);
+    this.#touched[isSet ? "add" : "delete"](name);
   }
 
   /** Note that a change has been requested: values that the reader sets from now on are kept. */
@@ -156,7 +156,6 @@ export class State {
   take(recipe, choices, link) {
     const touched = this.#touched;
     const last = recipe.stages.length - 1;
-    const params = overlaid(link.params, this.#params, this.#touched, recipe);
     this.#recipe = recipe;
     this.#choices = { ...choices, ...texts(recipe.chosen) };
     this.#progress = touched.has("progress") ? Math.min(this.#progress, last) : link.progress;
@@ -166,7 +165,7 @@ export class State {
     this.#growing = false;
     this.#parting.close();
     if (link.controls !== undefined) this.#controls = link.controls;
-    this.#move(params);
+    this.#move(overlaid(link.params, this.#params, touched, recipe));
     this.#computed.place(this.#progress, null);
     if (!touched.has("progress")) this.#stand();
     else if (this.#leg && Math.max(this.#leg.from, this.#leg.to) > last) this.#leg = null;
@@ -186,11 +185,12 @@ export class State {
     this.#computed.move();
   }
 
-  /** The part of the state that stays if `recipe` replaces the present recipe, as `kept` in link.mjs says.
+  /** The part of the state that stays if `recipe` replaces the present recipe, as `kept` in link.mjs says. A
+   * stage that progress was moving to counts as reached, and an opening that was cut short as finished.
    * @param {Recipe} recipe */
   kept(recipe) {
-    // a stage that progress was moving to counts as reached
-    const progress = this.#leg && !this.#playing ? this.#leg.to : this.#progress;
+    const opened = this.#opening || (this.#progress === this.#openingStop && !this.#leg);
+    const progress = opened ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
@@ -281,6 +281,7 @@ export class State {
 
   pause() {
     this.touch("progress");
+    if (this.#opening) this.#openingStop = this.#progress;
     this.#halt();
   }
 
@@ -396,8 +397,7 @@ export class State {
     if (leg.to < this.last || (this.loop && !this.#opening)) return this.#legOn(0, cut);
     this.#playing = false;
     if (!this.#opening) return true;
-    const home = this.recipe.progress;
-    if (home < this.last) this.#leg = { from: this.last, to: home, done: 0 };
+    if (this.recipe.progress < this.last) this.#leg = { from: this.last, to: this.recipe.progress, done: 0 };
     else this.#opening = false;
     return false;
   }

@@ -325,6 +325,37 @@ def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
             assert not just["opening"] and not end["opening"] and not end["moves"], hand
 
 
+@pytest.mark.parametrize("paused", [True, False], ids=["by a click", "by a script"])
+def test_a_choice_during_the_opening_shows_the_stage_at_which_a_scene_opens(node, paused):
+    """The opening ends between two stages; a new recipe then starts where its own opening would have ended.
+
+    A reader's click pauses the opening before the choice is made; a script makes the choice while it plays.
+    """
+    choice = [["begin"], ["take", 1, None]]
+    recipe = {**RECIPE, "chosen": {"d": "2"}, "text": None, "progress": 1}
+    for moment in range(350, 3001, 50):
+        acts = [[0, "begin"], [0, "take", 0, {}], [300, "open"]]
+        acts += [] if paused else [[moment, *each] for each in choice]
+        hand = choice if paused else []
+        [[just, end]] = node.ask(
+            "courses",
+            recipes=[RECIPE, recipe],
+            usual={"d": "3"},
+            acts=acts,
+            hand=hand,
+            moments=[moment],
+            end=9000,
+        )
+        assert just["progress"] == end["progress"] == 1 and not end["moves"], moment
+
+
+def test_a_choice_during_a_run_shows_the_stage_to_which_it_was_moving(node):
+    """After a pause, the place where the reader paused stays."""
+    choice = [["begin"], ["take", 1, None]]
+    (run, _), (paused, _) = (course(node, "a run", acts, [300])[0] for acts in (choice, [["pause"], *choice]))
+    assert run["progress"] == 2 and 1 < paused["progress"] < 2
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_slider_moved_by_a_scroll_gets_the_value_of_the_stop_that_arrives(node, kept):
     """When a stop of the tour arrives, a slider's value stays only if it counts as set by the reader.
