@@ -148,8 +148,9 @@ function followed({ recipe, at, followed }) {
   return `${n > 1 ? `Point ${i}` : "The point"} is at (${numbers.join(", ")}).`;
 }
 
-/** A text with a capital first letter. @param {string} words */
-const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+/** A text with a capital first letter. A symbol, such as σ or a single letter x, stays as it is.
+ * @param {string} words */
+export const sentence = (words) => words.replace(/^[a-z](?=[a-z])/, (letter) => letter.toUpperCase());
 
 const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
 

@@ -15,7 +15,7 @@ import { createInterface } from "node:readline";
 import { Binding, paced, query, toAdopt } from "../../assets/guest/binding.mjs";
 import { unknownParameter, wrongProperty } from "../../assets/guest/properties.mjs";
 import { recipe } from "../../assets/guest/kernel_recipe.mjs";
-import { plain, side, where } from "../../assets/player/describe.mjs";
+import { plain, sentence, side, where } from "../../assets/player/describe.mjs";
 import * as engine from "../../assets/engine/engine.mjs";
 import { crowds, crowdsOf, legible } from "../../assets/engine/crowds.mjs";
 import { MARKS } from "../../assets/engine/marks.mjs";
@@ -304,6 +304,7 @@ const answers = {
   },
   where: (player) => where(player),
   sides: ({ cameras }) => cameras.map(side),
+  sentences: ({ labels }) => labels.map(sentence),
   durations: ({ seconds }) => seconds.map(duration),
   plain: ({ labels }) => labels.map(plain),
   /**

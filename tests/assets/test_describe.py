@@ -76,6 +76,18 @@ def test_labels_lose_their_tags_without_a_parser_of_documents(node):
     assert node.ask("plain", labels=[*labels]) == [*labels.values()]
 
 
+def test_a_sentence_begins_with_a_capital_letter_but_a_symbol_stays(node):
+    labels = {
+        "no query can choose": "No query can choose",
+        "Mean error": "Mean error",
+        "σ of the red vector": "σ of the red vector",
+        "ε as a share of its σ² + ε": "ε as a share of its σ² + ε",
+        "x of the red point": "x of the red point",
+        "1/σ": "1/σ",
+    }
+    assert node.ask("sentences", labels=[*labels]) == [*labels.values()]
+
+
 @pytest.mark.parametrize(
     ("slug", "choices", "words"),
     [
