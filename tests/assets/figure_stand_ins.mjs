@@ -55,6 +55,7 @@ export const h = (...all) => new Element(...all);
 
 export class Player {
   static usual = {};
+  commands = commands;
   #life = new AbortController();
   #state = new State(Player.usual);
   words = "";
