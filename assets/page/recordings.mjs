@@ -1,6 +1,6 @@
 // @ts-check
 /** The panel for recordings, in a scene that shows a recorded model. The reader can open a recording file,
- * open a second one to compare, save all numbers as CSV or JSON, and delete the opened recording from the
+ * open a second one to compare, save all numbers as CSV or JSON, and delete the opened recordings from the
  * server. */
 
 import { h } from "../dom.mjs";
@@ -11,6 +11,29 @@ import { asked, fileButton, messages, upload } from "../player/upload.mjs";
 const SMALLER =
   " Record the model again without --full, and the file fits. The command normscape model opens any file.";
 
+const { line, answered } = messages();
+
+/** The name of a recording that the scene shows. @param {Player} shown the scene's player @param {"own" |
+ * "other"} choice that of the reader's recording, or of the second one */
+const nameOf = (shown, choice) => shown.recipe.facts?.columns[choice === "own" ? 1 : 2] ?? "";
+
+/** A button that deletes an opened recording from the server; "" if none is opened. @param {Player} shown
+ * the scene's player @param {string} place the address of the recordings on the server @param {"own" |
+ * "other"} choice that of the recording */
+function deletes(shown, place, choice) {
+  const { own, other } = shown.choices;
+  const key = shown.choices[choice];
+  if (!key) return "";
+  const name = `“${nameOf(shown, choice)}”`;
+  const onclick = async () => {
+    if (!(await answered(asked(`${place}/${key}/delete`, { method: "POST" })))) return;
+    await shown.choose({ ...(own === key && { own: "", norm: "1" }), ...(other === key && { other: "" }) });
+    line.textContent = `${name} was deleted from the server.`;
+  };
+  const which = choice === "own" ? "opened" : "second";
+  return h("button", { type: "button", onclick }, `Delete the ${which} recording ${name}`);
+}
+
 /**
  * Fill the panel with its buttons, links and message line, for the recordings that are chosen at present. For
  * a reader's own recording, also hide the page's link to the tour.
@@ -19,7 +42,7 @@ const SMALLER =
 function offer(part, shown) {
   const place = String(shown.root.dataset.run).replace(/run$/, "recording");
   const { own: ownRecording, other, recording } = shown.choices;
-  const { line, answered } = messages();
+  line.textContent = "";
   /** A button, with its hidden file input, that opens a file as the first recording (`choice` "own") or as
    * the second ("other"). @param {string} label @param {string} choice */
   const opens = (label, choice) =>
@@ -30,10 +53,6 @@ function offer(part, shown) {
     });
   const link = (/** @type {string} */ kind) =>
     h("a", { href: `${place}/${ownRecording || recording}.${kind}`, download: "" }, `.${kind}`);
-  const remove = async () => {
-    if (await answered(asked(`${place}/${ownRecording}/delete`, { method: "POST" })))
-      shown.choose({ own: "", norm: "1" });
-  };
   const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
   if (tour && ownRecording) tour.hidden = true; // the tour's texts describe the shipped recordings
   part.replaceChildren(
@@ -48,9 +67,8 @@ function offer(part, shown) {
           ),
         ]
       : []),
-    ...(ownRecording
-      ? [h("button", { type: "button", onclick: remove }, "Delete the opened recording")]
-      : []),
+    deletes(shown, place, "own"),
+    deletes(shown, place, "other"),
     h("span", {}, "All numbers: ", link("csv"), " ", link("json")),
     line,
   );
@@ -59,15 +77,13 @@ function offer(part, shown) {
 /** Show the name of an opened recording in the two drop-down lists of recordings, which otherwise list only
  * shipped recordings. @param {Player} shown the scene's player */
 function named(shown) {
-  for (const [choice, list] of [
-    ["own", "recording"],
-    ["other", "beside"],
-  ]) {
+  for (const choice of /** @type {const} */ (["own", "other"])) {
+    const list = choice === "own" ? "recording" : "beside";
     const select = /** @type {HTMLSelectElement | null} */ (shown.root.querySelector(`#choice-${list}`));
     select?.querySelector("option.opened")?.remove();
     if (!select || !shown.choices[choice]) continue;
-    const name = shown.recipe.facts?.columns[choice === "own" ? 1 : 2];
-    select.prepend(h("option", { className: "opened", value: "opened", disabled: true }, `yours: ${name}`));
+    const name = `yours: ${nameOf(shown, choice)}`;
+    select.prepend(h("option", { className: "opened", value: "opened", disabled: true }, name));
     select.value = "opened";
   }
 }

@@ -22,10 +22,12 @@ def page(kept):
 
 
 @pytest.mark.allow_errors("400 .BAD REQUEST.")
-def test_a_recording_is_opened_and_deleted(page, tmp_path):
+def test_recordings_are_opened_and_deleted(page, tmp_path):
     mine = tmp_path / "mine.safetensors"
     norms = [norm(f"h.{k}.ln_{part}", n=30, d=20, seed=2 * k + part) for k in range(2) for part in (1, 2)]
     Recording(norms, MARKUP).save(mine)
+    theirs = tmp_path / "theirs.safetensors"
+    Recording(norms[:2], "theirs").save(theirs)
     (tmp_path / "other.safetensors").write_bytes(b"PK\3\4" + bytes(99))
     visit(page, "/model?recording=trained")
     rest(page)
@@ -45,8 +47,17 @@ def test_a_recording_is_opened_and_deleted(page, tmp_path):
     with page.expect_download() as saved:
         page.locator(".recordings a", has_text=".csv").click()
     assert len(saved.value.path().read_text().splitlines()) == 5
-    page.get_by_role("button", name="Delete the opened recording").click()
+    page.locator(".recordings input[type=file]").last.set_input_files(theirs)
+    rest(page, "p.choices.other")
+    key = player(page, "p.choices.other")
+    page.get_by_role("button", name="Delete the second recording “theirs”").click()
+    page.locator(".recordings p", has_text="“theirs” was deleted from the server.").wait_for()
+    rest(page, "p.choices.own && !p.choices.other")
+    assert not page.get_by_role("button", name="second recording “").count()
+    assert page.request.get(f"/recipe/model?own={key}").status == 400
+    page.get_by_role("button", name=f"Delete the opened recording “{MARKUP}”").click()
     rest(page, "!p.choices.own")
+    page.locator(".recordings p", has_text=f"“{MARKUP}” was deleted").wait_for()
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 600
     assert player(page, OPENED) == "a small GPT, trained"
 
