@@ -80,19 +80,21 @@ def read(stored: Stored) -> Any:
     does not answer.
     """
     name, run = stored.choice, stored.key
+    kind = "training" if name == "run" else "recording"
     if not KEY.fullmatch(run):
-        raise WrongValue(name, f"{name}={run[:40]!r} is not the key of a run", "16 or 32 digits, 0-9 and a-f")
+        raise WrongValue(name, f"{run[:40]!r} is not the key of a {kind}", "16 or 32 digits, 0-9 and a-f")
     try:
         data = former_run(run) if _old(_run(LIST.get(run))) else FILMS.get(run)
     except StoreUnavailable:
-        raise WrongValue(name, "stored runs cannot be reached at the moment", "try again") from None
+        raise WrongValue(name, f"stored {kind}s cannot be reached at the moment", "try again") from None
     if data is None:
-        gone = f"{name} {run} does not exist or has expired: runs are kept for {KEPT_DAYS} days"
-        raise UnknownKey(name, f"{gone}; open its file, or train again", "the key of a stored run")
+        gone = f"the {kind} {run} does not exist, was deleted or has expired after {KEPT_DAYS} days"
+        again = "open its file, or train again" if kind == "training" else "open its file again"
+        raise UnknownKey(name, f"{gone}; {again}", f"the key of a stored {kind}")
     try:
         return stored.read(data)
     except FileError as problem:  # for example of another kind or version
-        raise WrongValue(name, f"{name} {run} cannot be read: {problem}", "open its file again") from None
+        raise WrongValue(name, f"the {kind} {run} cannot be read: {problem}", "open its file again") from None
 
 
 def forget(*runs: str) -> int:

@@ -86,6 +86,10 @@ def test_it_goes_when_somebody_with_the_link_wants_it_to(client):
     for path in (f"/recipe/model?own={key}", f"/recording/{key}.csv", f"/embed/model?own={key}"):
         assert client.get(path).status_code == 400
     assert client.post(f"/recording/{key}/delete", **BYTES).status_code == 400
+    for choice in ("own", "other"):
+        words = client.get(f"/recipe/model?{choice}={key}").json["error"]
+        assert words.startswith(f"the recording {key} does not exist, was deleted or has expired")
+        assert words.endswith("; open its file again")
 
 
 HUGE = {

@@ -76,7 +76,7 @@ def test_a_run_that_has_gone_is_refused_with_a_remedy(small, monkeypatch):
     name = runs.save(dataclasses.replace(small, ended=("early", "")))
     later = time.time() + (runs.KEPT_DAYS + 1) * 86400
     monkeypatch.setattr(time, "time", lambda: later)
-    with pytest.raises(WrongValue, match=r"has expired.*open its file, or train again"):
+    with pytest.raises(WrongValue, match=r"^the training .* has expired.*open its file, or train again$"):
         runs.load(name)
 
 
@@ -146,7 +146,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
             old.execute(put, (f"film:{name}", end, *where))
     assert runs.read(Stored("run", "a" * 16, len)) == bytes_
     for name in ("b" * 16, "c" * 16):
-        with pytest.raises(WrongValue, match="does not exist or has expired"):
+        with pytest.raises(WrongValue, match="does not exist, was deleted or has expired"):
             runs.load(name)
 
 
