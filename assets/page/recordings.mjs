@@ -9,7 +9,8 @@ import { asked, fileButton, messages, upload } from "../player/upload.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
 const SMALLER =
-  " Record the model again without --full, and the file fits. The command normscape model opens any file.";
+  " Record the model again without --full (in Python without full=True), and the file fits. On your own " +
+  "computer, the command normscape model also opens larger recordings.";
 
 const { line, answered } = messages();
 

@@ -71,6 +71,7 @@ def test_a_file_that_is_too_large_is_refused_with_what_to_do(page, tmp_path):
     part.evaluate("(part) => (part.dataset.maxBytes = String(2 ** 20))")
     part.locator("input[type=file]").first.set_input_files(large)
     part.locator("p", has_text="at most 1 MiB can be opened here. Record the model again").wait_for()
+    expect(part).to_contain_text("without --full (in Python without full=True), and the file fits")
 
 
 def test_the_pointer_reads_a_norm_of_the_strips(page):
