@@ -49,7 +49,11 @@ function offer(part, shown) {
   const opens = (label, choice) =>
     fileButton(label, ".safetensors", async (file) => {
       const request = upload(place, file, Number(part.dataset.maxBytes), SMALLER);
-      const answer = await answered(request, "Measuring the file …");
+      const named = request.then((reply) => ({
+        ...reply,
+        words: reply.words && `${file.name}: ${reply.words}`,
+      }));
+      const answer = await answered(named, "Measuring the file …");
       if (answer?.choices) shown.choose(choice === "own" ? answer.choices : { [choice]: answer.choices.own });
     });
   const link = (/** @type {string} */ kind) =>

@@ -44,9 +44,14 @@ SIGNED = ("mean_written", "outlier_written")  # columns with shares, which may b
 def opened(path: str | Path) -> Recording | Digest:
     """Read and check a file that holds a recording or a digest.
 
-    Raises FileError for any other file, and OSError if the file cannot be opened.
+    Raises FileError, with a message that names the file, for any other file, and OSError if the file cannot
+    be opened.
     """
-    return checked(readable(path).read_bytes())
+    source = readable(path).read_bytes()
+    try:
+        return checked(source)
+    except FileError as problem:
+        raise FileError(f"{path}: {problem}") from None
 
 
 def checked(source: bytes) -> Recording | Digest:

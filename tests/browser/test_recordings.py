@@ -33,7 +33,7 @@ def test_recordings_are_opened_and_deleted(page, tmp_path):
     rest(page)
     files = page.locator(".recordings input[type=file]").first
     files.set_input_files(tmp_path / "other.safetensors")
-    page.locator(".recordings", has_text="cannot be opened").wait_for()
+    page.locator(".recordings", has_text="other.safetensors: This file cannot be opened").wait_for()
     files.set_input_files(mine)
     rest(page, "p.choices.own")
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 30

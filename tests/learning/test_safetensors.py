@@ -57,9 +57,10 @@ def said(shape, start, stop, dtype="F32"):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "too small"),
-        (struct.pack("<Q", 2**63) + b"{}", "its header would have"),
-        (packed(b" " * MAX_HEADER_BYTES + b"{}"), "its header would have"),
+        (b"", "this file is empty"),
+        (b"Dear reader, this is a text.", "^this is not a safetensors file$"),
+        (struct.pack("<Q", 2**63) + b"{}", "header of this file is larger than 4 MiB"),
+        (packed(b"{" + b" " * MAX_HEADER_BYTES + b"}"), "header of this file is larger than 4 MiB"),
         (packed(b"{"), "JSON"),
         (packed(b"\xff"), "UTF-8"),
         (packed(b"[" * 100_000), "JSON"),
@@ -67,7 +68,7 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"__metadata__": {"a": 1}}), "expected a string"),
         (packed({"a": 3}), "expected struct"),
         (packed({"a": said([1], 0, 4, "F8\n" * 1000)}, bytes(4)), "unknown variant"),
-        (packed({"a": said([10**9], 0, 4 * 10**9)}), "not fully covered"),
+        (packed({"a": said([10**9], 0, 4 * 10**9)}), "its size is not the one that its header states"),
         (packed({"a": said([10**9], 0, 4)}, bytes(4)), "invalid shape"),
         (packed({"a": said([-1], 0, -4)}), "invalid value"),
         (packed({"a": said([True], 0, 4)}, bytes(4)), "invalid type"),
@@ -76,7 +77,7 @@ def said(shape, start, stop, dtype="F32"):
         (packed({"a": said([0, 2**64 - 1], 0, 0)}), "incomplete or damaged"),
         (packed({"a": said([1], 0, 4), "b": said([1], 0, 4)}, bytes(4)), "invalid offset"),
         (packed({"a": said([1], 4, 8)}, bytes(8)), "invalid offset"),
-        (packed({"a": said([1], 0, 4)}, bytes(8)), "not fully covered"),
+        (packed({"a": said([1], 0, 4)}, bytes(8)), "its size is not the one that its header states"),
     ],
 )
 def test_a_broken_file_is_refused_in_one_line(data, words):
@@ -87,6 +88,6 @@ def test_a_broken_file_is_refused_in_one_line(data, words):
 
 def test_a_cut_file_is_refused_wherever_it_is_cut():
     whole = to_safetensors({"a": np.arange(6.0).reshape(2, 3)}, {"about": "words"})
-    for end in range(len(whole)):
+    for end in range(1, len(whole)):
         with pytest.raises(FileError, match="this file is incomplete or damaged"):
             from_safetensors(whole[:end])
