@@ -236,8 +236,9 @@ WRONG_STATES = [
 def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
     """If the host sends a state with a wrong value, the embed shows a message, and the figure stays as it is.
 
-    The message shortens a very long value, and is hidden when a valid state follows. If the state has other
-    choices than the figure, its parameters are checked against the recipe for these choices.
+    The message shortens a very long value, does not change the height of the embed, and is hidden when a
+    valid state follows. If the state has other choices than the figure, its parameters are checked against
+    the recipe for these choices.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}&gamma1=2")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -245,11 +246,13 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
     send = "(state) => frames[0].postMessage({ type: 'normscape:set', state }, '*')"
     present = frame.evaluate("normscape.players[0].choices")
     before = player(frame, "p.query")
+    height = frame.evaluate("document.body.getBoundingClientRect().height")
     for state, words in WRONG_STATES:
         page.evaluate(send, {**present, **state})
         expect(frame.locator(".notice")).to_contain_text(words)
         expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
         assert player(frame, "p.query") == before and len(frame.locator(".notice").inner_text()) < 300
+        assert frame.evaluate("document.body.getBoundingClientRect().height") == height
     page.evaluate(send, {**present, "gamma1": 1.5})
     until(frame, "p.params.gamma1 === 1.5")
     expect(frame.locator(".notice")).to_be_hidden()
