@@ -2,14 +2,16 @@
 /**
  * Names of marks in the picture: move the titles of marks from the legend to free places beside the marks.
  * Titles for which there is no room stay in the legend, or are hidden if it is full. This is done only at
- * rest, when nothing moves, and only for visible marks. `name` and `reserveLegend` change the page; the other
- * exports are pure.
+ * rest, when nothing moves, and only for visible marks. In an exported film, each title has one place for the
+ * whole film: beside the mark if the mark does not move, otherwise in the legend. `name` and `reserveLegend`
+ * change the page; the other exports are pure.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
  * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
  *   (x, y) from there in which its label can be
  * @typedef {[number, number, number]} Disc x and y of the centre of a large point, and its radius, in pixels
  * @typedef {import("./painter.mjs").Panel} Panel
+ * @typedef {import("./painter.mjs").PixelFrame} PixelFrame
  * @typedef {import("../engine/recipe.d.ts").Mark} Mark
  */
 
@@ -36,8 +38,10 @@ const MAX_SAMPLED_POINTS = 600; // points of each mark that labels must not cove
 const LINE_SAMPLE_PX = 10; // distance of sampled points on a line
 const MIN_OPACITY = 0.03; // a mark with less opacity counts as invisible
 const MIN_LINE_PX = 2; // a shorter line counts as invisible
+const STILL_PX = 0.5; // a mark whose points move by at most this distance along each axis counts as unmoved
 const LEGEND_ROW_EM = 1.8; // the legend always has the height of one row
 const MAX_LEGEND_ROWS = 3;
+const MAX_LEGEND_ROWS_FILM = 5; // in an exported film, where the titles of moving marks stay in the legend
 const MAX_LEGEND_SHARE = 0.3; // largest height of a legend, as a share of the height of its view
 const LETTER_WIDTH_EM = 0.62;
 const LINE_HEIGHT_EM = 1.4;
@@ -162,50 +166,71 @@ export function reserveLegend(legend) {
   }
   const rowHeight = LEGEND_ROW_EM * parseFloat(getComputedStyle(legend).fontSize);
   const view = /** @type {HTMLElement} */ (legend.parentElement);
-  const most = Math.max(
-    rowHeight,
-    Math.min(MAX_LEGEND_ROWS * rowHeight, MAX_LEGEND_SHARE * view.clientHeight),
-  );
+  const maxRows = legend.closest(".film") ? MAX_LEGEND_ROWS_FILM : MAX_LEGEND_ROWS;
+  const most = Math.max(rowHeight, Math.min(maxRows * rowHeight, MAX_LEGEND_SHARE * view.clientHeight));
   const height = Math.min(legend.offsetHeight, most);
   if (height > rowHeight) view.style.paddingBottom = `${height}px`;
   return { rows, most };
 }
 
+/** Whether a mark has the same points in several frames. @param {Float32Array[]} all for each frame, x and
+ * y of the mark's points in pixels, NaN for gaps */
+export const unmoved = ([first, ...others]) =>
+  others.every(
+    (at) =>
+      at.length === first.length &&
+      at.every((x, i) => Math.abs(x - first[i]) <= STILL_PX || (Number.isNaN(x) && Number.isNaN(first[i]))),
+  );
+
+/** For each mark, x and y of its points in each frame in which it is visible (`at`), and whether it is
+ * visible and has the same points in all frames (`still`); `at` then has them only once.
+ * @param {Panel} panel @param {PixelFrame[]} frames */
+function visible({ view, drawingBox }, frames) {
+  return view.layers.map(({ draws }, l) => {
+    const all = frames
+      .filter(({ frame }) => frame[l].opacity > MIN_OPACITY)
+      .map(({ at }) => at[l])
+      .filter((at) => draws !== "line" || lineVisible(at, drawingBox));
+    const still = all.length === frames.length && unmoved(all);
+    return { still, at: still ? all.slice(0, 1) : all };
+  });
+}
+
 /** Show the titles of a panel's visible marks: beside the marks where there is room, otherwise in the legend.
- * Titles for which the legend is not high enough are hidden. @param {Panel} panel */
+ * Titles for which the legend is not high enough are hidden. In a film (`panel.filmFrames`), a title
+ * stands beside its mark only if the mark is visible and at the same place in all frames, and if no mark
+ * passes over the title. @param {Panel} panel */
 export function name(panel) {
   const { gd, view, frame } = panel;
   const legend = gd.parentElement.querySelector(".legend");
   // while a training adds layers to the recipe, the view can have more layers than the frame
   if (panel.closed || !gd.clientWidth || !legend || frame.length !== view.layers.length) return;
   gd.classList.remove("turning");
-  const at = frame.map(({ points }) => panel.pixels(points));
-  const { drawingBox } = panel;
-  const seen = (/** @type {number} */ l) =>
-    frame[l].opacity > MIN_OPACITY && (view.layers[l].draws !== "line" || lineVisible(at[l], drawingBox));
-  const sampled = at.map((points, l) => (view.layers[l].draws === "line" ? dense(points) : points));
+  const seen = visible(panel, panel.filmFrames.length ? panel.filmFrames : [panel.pixelFrame]);
+  const at = seen.map((each) => each.at);
+  const sampled = at.map((all, l) => (view.layers[l].draws === "line" ? all.map(dense) : all));
   const { rows, most } = reserveLegend(legend);
-  for (const { item, l } of rows) item.hidden = !seen(l);
+  for (const { item, l } of rows) item.hidden = !at[l].length;
   const radii = view.layers.map((mark) => radius(mark, panel));
   const discs = largePoints(
-    at.filter((_, l) => seen(l)),
-    radii.filter((_, l) => seen(l)),
+    at.flat(),
+    at.flatMap((all, l) => all.map(() => radii[l])),
   );
   const taken = [
     ...discs.map(([x, y, r]) => /** @type {Box} */ ([x - r, y - r, 2 * r, 2 * r])),
-    ...blocked(panel, at, seen),
+    ...blocked(panel, at),
   ];
   const points = view.layers.flatMap(({ draws }, l) =>
-    seen(l) && (draws === "points" || draws === "line") ? sample(sampled[l]) : [],
+    draws === "points" || draws === "line" ? sampled[l].flatMap(sample) : [],
   );
-  const candidates = rows.filter(({ item, movable }) => movable && !item.hidden);
+  const candidates = rows.filter(({ l, movable }) => movable && seen[l].still);
   for (const { item } of candidates) item.classList.add("named");
   const labels = candidates.map(({ item, l }) => ({
     wide: item.offsetWidth,
     tall: item.offsetHeight,
-    spots: spots(sampled[l], view.layers[l].draws === "line", radii[l], discs),
+    spots: spots(sampled[l][0], view.layers[l].draws === "line", radii[l], discs),
   }));
-  const boxes = placed(labels, drawingBox, taken, Float32Array.from(points));
+  const boxes = placed(labels, panel.drawingBox, taken, Float32Array.from(points));
   boxes.forEach((box, k) => candidates[k].item.classList.toggle("named", Boolean(box)));
   const unnamed = rows.filter(({ item }) => !item.classList.contains("named"));
   for (const { item, repeated } of unnamed) if (repeated) item.hidden = true;
@@ -258,20 +283,21 @@ function isRepeated(item, legend) {
 }
 
 /** The boxes in the figure that labels must not overlap: texts, and page elements that lie over the figure.
- * @param {Panel} panel @param {Float32Array[]} at the points of each layer, in pixels @param {(l: number) =>
- * boolean} seen whether a layer is visible @returns {Box[]} */
-function blocked(panel, at, seen) {
+ * @param {Panel} panel @param {Float32Array[][]} at the points of each layer, in pixels, in each frame
+ * @returns {Box[]} */
+function blocked(panel, at) {
   const { gd, view, scale } = panel;
   const boxes = /** @type {Box[]} */ ([]);
   view.layers.forEach((mark, l) => {
-    if (mark.draws !== "labels" || !seen(l)) return;
-    for (let i = 0; i < at[l].length; i += 2) {
-      const [x, y] = at[l].subarray(i, i + 2);
-      const { text, textfont } = view.figure.data[l];
-      const tall = textfont.size * scale;
-      const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;
-      boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly's text is above it, ours at it
-    }
+    if (mark.draws !== "labels") return;
+    const { text, textfont } = view.figure.data[l];
+    const tall = textfont.size * scale;
+    for (const points of at[l])
+      for (let i = 0; i < points.length; i += 2) {
+        const [x, y] = points.subarray(i, i + 2);
+        const wide = LETTER_WIDTH_EM * tall * [...text[i / 2]].length + 2 * LABEL_MARGIN_PX;
+        boxes.push([x - wide / 2, y - 1.4 * tall, wide, 2.2 * tall]); // Plotly's text is above it, ours at it
+      }
   });
   boxes.push(...counts(panel));
   const origin = gd.getBoundingClientRect();

@@ -15,6 +15,8 @@
  *   single colour), and its hover texts
  * @typedef {Drawn[] & {zoom: number[]}} Frame all layers of a view, and the zoom of its axes
  *   (perspective.mjs)
+ * @typedef {{frame: Frame, at: Float32Array[]}} PixelFrame a frame, and for each of its layers x and y of
+ *   the points in pixels
  * @typedef {{eye: number[], center: number[]}} Camera the position of the camera, and the point at which it
  *   looks. The unit is the side of the cube that the axes form, and the origin is the cube's middle
  * @typedef {import("../engine/crowds.mjs").Crowd} Crowd
@@ -46,6 +48,8 @@ export class Panel {
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   scale = 1; // factor on the sizes of texts, points and lines: above 1 in a presentation on a large screen
   /** @type {Crowd[]} the crowds with which the figure settled last */ #crowds = [];
+  /** @type {PixelFrame[]} while a film is exported, some of its frames, in all of which the names must have
+   * room; otherwise empty */ filmFrames = [];
   /** Whether Plotly has built the figure. */ opened = false;
   closed = false;
   life = new AbortController(); // aborts when the panel is closed
@@ -181,6 +185,11 @@ export class Panel {
     if (camera) this.setCamera(camera);
     this.onRest();
     if (this.moving) this.paint(this.frame); // Plotly has redrawn the frame that settled last
+  }
+
+  /** The current frame in pixels. @returns {PixelFrame} */
+  get pixelFrame() {
+    return { frame: this.frame, at: this.frame.map(({ points }) => this.pixels(points)) };
   }
 
   /** The position of one point, as [x, y] in pixels from the figure's top left corner.

@@ -183,7 +183,7 @@ def _within(state: State, name: str, value: float) -> None:
 async def _drawn(
     scene: Scene, state: State, out: Path, look: Look, moments: Sequence[tuple[dict[str, float], float]]
 ) -> None:
-    async with plate(scene, state, look) as sheet:
+    async with plate(scene, state, look, film=out.suffix in FILMS) as sheet:
         if out.suffix in PICTURES:
             write_whole(out, await (sheet.png() if out.suffix == ".png" else sheet.pdf()))
             return
@@ -194,19 +194,23 @@ async def _drawn(
 
 
 @asynccontextmanager
-async def plate(scene: Scene, state: State, look: Look) -> AsyncIterator[Sheet]:
+async def plate(scene: Scene, state: State, look: Look, *, film: bool = False) -> AsyncIterator[Sheet]:
     """Open the exported page of a figure in a browser, and yield it as a `Sheet`, to take pictures of it.
 
     The figure has its formula and legends, and no controls. look: the size of the pictures.
+    film: whether the pictures are frames of a film; names then stay visible while marks move, and legends
+    have room for more rows.
     """
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"
-        page.write_text(single_file(scene, replace(state, controls=()), kind="embed plate"), "utf-8")
+        kind = "embed plate film" if film else "embed plate"
+        page.write_text(single_file(scene, replace(state, controls=()), kind=kind), "utf-8")
         async with showing(page, look.width, look.height, look.scale) as sheet:
             yield sheet
 
 
 async def _pictures(sheet: Sheet, moments: Sequence[tuple[dict[str, float], float]]) -> AsyncIterator[bytes]:
+    await sheet.place_names(moments)
     for moved, progress in bar.over(moments, "frames"):
         await sheet.moment(moved, progress)
         yield await sheet.png()

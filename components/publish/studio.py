@@ -10,7 +10,7 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from components.publish.subcommand import CommandFailed
 READY_SECONDS = 60.0  # until a page is ready; enough for software WebGL on a busy machine
 INCH = 96  # CSS pixels
 LAID_OUT = 800  # CSS pixels; narrower pictures are laid out at this width and scaled down
+NAMING_FRAMES = 25  # frames of a film in which names are kept clear of the marks
+PANELS = "normscape.players[0].panels.filter(({ opened }) => opened)"
 MIN_SIDE_PX, MAX_SIDE_PX = 16, 8192  # pixels of a side
 
 
@@ -92,6 +94,19 @@ class Sheet:
             f"player.seek({progress});"
             "for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); })()"
         )
+
+    async def place_names(self, moments: Sequence[tuple[dict[str, float], float]]) -> None:
+        """Give each title of a mark one place for a whole film: beside its mark, or in the legend.
+
+        moments: those of the film, as for `moment`. At most NAMING_FRAMES of them are shown, to find out
+        which marks move, and where.
+        """
+        count = min(NAMING_FRAMES, len(moments))
+        await self.run(f"{PANELS}.forEach((panel) => {{ panel.filmFrames = []; }})")
+        for k in range(count):
+            await self.moment(*moments[round(k * (len(moments) - 1) / max(1, count - 1))])
+            await self.run(f"{PANELS}.forEach((panel) => panel.filmFrames.push(panel.pixelFrame))")
+        await self.run(f"{PANELS}.forEach((panel) => panel.onRest())")
 
     async def png(self) -> bytes:
         return await self._data("Page.captureScreenshot", {"format": "png"})

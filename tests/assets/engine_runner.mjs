@@ -25,7 +25,7 @@ import { certificate, selection, weights } from "../../assets/engine/selection.m
 import { opacityOf, pointsOf, valuesOf } from "../../assets/engine/shown.mjs";
 import * as link from "../../assets/player/link.mjs";
 import { approached, flat, lifted, zoomOf, widened } from "../../assets/engine/perspective.mjs";
-import { largePoints, lineVisible, placed, spots } from "../../assets/painter/names.mjs";
+import { largePoints, lineVisible, placed, spots, unmoved } from "../../assets/painter/names.mjs";
 import * as motion from "../../assets/player/motion.mjs";
 import { restoreAfterScroll } from "../../assets/player/controls.mjs";
 import { nudge } from "../../assets/player/dragging.mjs";
@@ -214,6 +214,10 @@ const answers = {
     lineVisible(
       Float32Array.from(pixels, (x) => x ?? NaN),
       room,
+    ),
+  unmoved: ({ frames }) =>
+    unmoved(
+      frames.map((/** @type {(number | null)[]} */ pixels) => Float32Array.from(pixels, (x) => x ?? NaN)),
     ),
   enlarged: ({ data, layout, layers, scale }) => {
     enlarge(data, layout, layers, scale);

@@ -184,3 +184,19 @@ def test_names_keep_off_large_points_of_marks_with_few_points(node):
 )
 def test_a_line_that_cannot_be_seen_gets_no_label(node, line, visible):
     assert node.ask("lineVisible", pixels=line, room=[0, 0, 100, 100]) is visible
+
+
+@pytest.mark.parametrize(
+    ("frames", "still"),
+    [
+        ([[10, 10, 60, 10]], True),
+        ([[10, 10, None, None], [10.2, 10, None, None]], True),
+        ([[10, 10, 60, 10], [10, 10, 61, 10]], False),
+        ([[10, 10, 60, 10], [10, 10, None, None]], False),
+        ([[10, 10, None, None], [10, 10, 60, 10]], False),
+        ([[10, 10, 60, 10], [10, 10]], False),
+        ([[10, 10], [10, 10], [30, 10]], False),
+    ],
+)
+def test_a_mark_is_still_if_its_points_are_the_same_in_all_frames(node, frames, still):
+    assert node.ask("unmoved", frames=frames) is still

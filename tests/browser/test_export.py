@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,36 @@ def test_films(tmp_path, monkeypatch):
     pictures = np.frombuffer(film.stdout, np.uint8).reshape(-1, 300, 400, 3).astype(float)
     assert b"h264" in film.stderr and len(pictures) == 6
     assert np.abs(pictures[0] - pictures[-1]).mean() > 0.1
+
+
+# The titles of each view that are visible; those beside their marks begin with "*".
+TITLES = """[...document.querySelectorAll(".views > .view")].map((view) =>
+  [...view.querySelectorAll(".legend li")].filter((e) => e.checkVisibility())
+    .map((e) => (e.matches(".named") ? "*" : "") + e.textContent.split(":")[0]))"""
+
+
+def test_each_name_has_one_place_in_a_film(monkeypatch):
+    """A title stands beside its mark if the mark does not move, otherwise in the legend, in all frames."""
+    monkeypatch.setenv("BROWSER_PATH", find())
+    scene = scenes()["placement"]
+    state = state_of(scene, {}, tour=False)
+    moments = export.frames(state, replace(gif.LOOK, seconds=1.0))
+    titles = in_thread(asyncio.run, titles_of_frames(scene, state, [moments[0], moments[7], moments[-1]]))
+    assert titles[0] == titles[1] == titles[2]
+    sphere, length, turn = map(set, titles[0])
+    assert sphere >= {"*length, logarithmic", "*90° from the start", "pre-LN", "peri-LN", "the token"}
+    assert {title.removeprefix("*") for title in length} >= {"peri-LN", "post-LN", "nGPT", "√(1 + 2k)"}
+    assert any(title.startswith("*") for title in turn)
+
+
+async def titles_of_frames(scene, state, moments):
+    async with export.plate(scene, state, gif.LOOK, film=True) as sheet:
+        await sheet.place_names(moments)
+        titles = []
+        for moment in moments:
+            await sheet.moment(*moment)
+            titles.append(await sheet.run(TITLES))
+        return titles
 
 
 @pytest.mark.pixels
