@@ -180,13 +180,15 @@ export function sliders(part, recipe, set, remember) {
 }
 
 /** Create the container for the sliders of a group of parameters: a column below the group's name or, for the
- * coordinates of a vector, a row beside the name. @param {{p: Parameter, element: HTMLElement}[]} members the
- * parameters of the group, with their sliders */
+ * coordinates of a vector, a row beside the name. A row shows no labels of its sliders; so if only one
+ * coordinate has a slider, the group is a column, too. @param {{p: Parameter, element: HTMLElement}[]}
+ * members the parameters of the group, with their sliders */
 const group = (members) => {
   const { group: name, vector } = members[0].p;
+  const row = vector && members.length > 1;
   return h(
     "fieldset",
-    { className: vector ? "group vector" : "group" },
+    { className: row ? "group vector" : "group" },
     ...(name ? [h("legend", {}, name)] : []),
     ...members.map(({ element }) => element),
   );

@@ -184,13 +184,12 @@ def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[
 
 def _controls(choices: Sequence[Mapping[str, Any]], sliders: Sequence[Parameter]) -> list[Any]:
     shown = [html.Div(html.Span(c["label"]), className=f"choice {c['kind']}") for c in choices]
-    groups = [
-        html.Fieldset(
-            [html.Legend(name) if name else None, *map(_slider, some)],
-            className="group vector" if vector else "group",
-        )
-        for (name, vector), some in groupby(sliders, lambda p: (p.group, p.vector))
-    ]
+    groups = []
+    for (name, vector), some in groupby(sliders, lambda p: (p.group, p.vector)):
+        members = [*map(_slider, some)]
+        row = vector and len(members) > 1  # as in assets/player/controls.mjs
+        head = html.Legend(name) if name else None
+        groups.append(html.Fieldset([head, *members], className="group vector" if row else "group"))
     return [html.Div(shown, className="choices"), html.Div(groups, className="parameters")]
 
 

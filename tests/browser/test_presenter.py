@@ -366,6 +366,8 @@ def test_a_teachers_link_shows_some_controls(page, server):
     page.select_option("#choice-d", "2")
     until(page, "p.ready && p.choices.d === '2'")
     expect(page.locator(".controls input[type=range]"), "also after a choice").to_have_count(1)
+    label = page.locator(".controls .slider label", has_text="γ₁")
+    assert label.bounding_box()["width"] > 10, "a single slider of a vector has its own label"
 
 
 def test_a_teacher_selects_only_controls_that_the_page_shows(page):

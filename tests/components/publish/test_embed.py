@@ -82,6 +82,13 @@ def test_controls_are_those_named(client, controls, parts):
     assert {p for p in ("choices", "parameters", "scrubber") if f'class="{p}"' in page} == parts
 
 
+@pytest.mark.parametrize(("controls", "row"), [("s1,s2", True), ("s2", False)])
+def test_the_sliders_of_a_vector_are_a_row_unless_only_one_is_shown(client, controls, row):
+    """A row shows only the vector's name, so a single slider stands in a column, with its own label."""
+    page = client.get(f"/embed/strands?controls=progress,{controls}").text
+    assert ('class="group vector"' in page) is row and 'class="group' in page
+
+
 # --- oEmbed
 
 HERE = "http://localhost/layernorm?d=2&progress=1.5"
