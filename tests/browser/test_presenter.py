@@ -162,6 +162,39 @@ def test_the_reason_of_a_refusal_stands_under_its_field(page):
     assert hint["right"] <= row["right"] + 1
 
 
+# The number fields that are cut off, outside the card, or over another field or the name of their vector.
+WRONG_FIELDS = """([...all]) => {
+  const card = document.querySelector(".controls").getBoundingClientRect();
+  const name = document.querySelector(".group.vector:has(.mentioned) legend").getBoundingClientRect();
+  const over = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 4 && b.top < a.bottom - 4;
+  const boxes = all.map((e) => e.getBoundingClientRect());
+  return all.filter((e, k) => e.scrollWidth > e.clientWidth || boxes[k].right > card.right
+    || [name, ...boxes.slice(0, k)].some((other) => over(boxes[k], other))).map((e) => e.id);
+}"""
+
+
+def test_the_number_fields_of_a_vector_stand_beside_each_other(page):
+    """In a presentation, five fields, and six with a copy of the last, stand side by side in the card."""
+    for width, height in ((1280, 800), (1440, 1000), (1024, 768), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        present(page, "/strands?tour=5")
+        fields = page.locator(".controls .group.vector .entry:visible")
+        expect(fields).to_have_count(5)
+        assert fields.evaluate_all(WRONG_FIELDS) == [], (width, height)
+        page.evaluate(
+            """() => {
+              const last = document.querySelector(".group.vector:has(.mentioned) .slider:last-child");
+              const copy = last.cloneNode(true);
+              last.after(copy);
+              copy.querySelector(".entry").value = "−1.25";
+            }"""
+        )
+        expect(fields).to_have_count(6)
+        assert fields.evaluate_all(WRONG_FIELDS) == [], (width, height)
+        page.keyboard.press("p")
+
+
 def test_no_part_overlaps_another(page):
     present(page, "/fold?progress=0")
     page.keyboard.press("End")
