@@ -10,7 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from learning.convert.checkpoint import NotConverted
-from learning.convert.effect import UnknownOutput, effects, recognised
+from learning.convert.effect import ALL_NORMS, UnknownOutput, effects, recognised
 from learning.convert.samples import Sample
 
 MAX_SAMPLES = 1  # samples that are measured; each takes n + 2 forward passes for n norms
@@ -35,16 +35,16 @@ def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
 def costs(
     model: Any, norms: Sequence[str], samples: Sequence[Sample], patterns: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Measure how the model's outputs change if one normalisation layer, or all of them, no longer centre.
+    """Measure how the model's outputs change if one normalisation layer, or several, no longer centre.
 
     norms      the names of layers that centre; layers that are not recognised are left out
     samples    the inputs of the model; only the first MAX_SAMPLES are used
     patterns   only layers whose names match one of these are measured, such as `*.h.1.*`; () for all layers
 
-    Returns a list with an entry for each layer, and a last entry for all of them at once. An entry has the
-    name of the layer ("norm"; ALL_NORMS for all), and the fields `kl`, `loss` and `change` of the `Effect`.
-    The list is empty if there are no layers to measure, or if the model's output has neither logits nor a
-    last hidden state.
+    Returns a list with an entry for each layer, and if there are several, a last entry for these together. An
+    entry has the name of the layer ("norm"; for several, as `together` returns it), and the fields `kl`,
+    `loss` and `change` of the `Effect`. The list is empty if there are no layers to measure, or if the
+    model's output has neither logits nor a last hidden state.
     """
     known = recognised(model)
     chosen = [name for name in norms if name in known and any(fnmatchcase(name, p) for p in patterns or "*")]
@@ -57,7 +57,14 @@ def costs(
             found = effects(model, batches, chosen, tell=lambda _: bar.update())
         except UnknownOutput:  # for example CLIP's
             return []
+    whole = found.pop(ALL_NORMS)
+    found |= {together(len(chosen)): whole} if len(chosen) > 1 else {}
     return [
         {"norm": name, "kl": each.kl, "loss": each.loss, "change": each.change}
         for name, each in found.items()
     ]
+
+
+def together(count: int) -> str:
+    """The name in a certificate of the measured layers, if their centring is dropped at the same time."""
+    return f"these {count} norms together"

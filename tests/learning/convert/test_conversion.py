@@ -17,7 +17,6 @@ from learning.convert.certificate import PRECISIONS
 from learning.convert.checkpoint import Checkpoint, NotConverted
 from learning.convert.conversion import Refused
 from learning.convert.cost import costs
-from learning.convert.effect import ALL_NORMS
 from learning.convert.forward import output
 from learning.convert.samples import samples
 from normscape import certify, convert
@@ -208,7 +207,7 @@ def test_post_ln_is_told_and_written_only_on_request(made, tmp_path):
     certificate = convert(folder, out, text=SHORT, partly=True)
     assert certificate.passed
     left = [norm["name"] for norm in certificate.norms if norm["centring"]["verdict"] != "yes"]
-    assert [cost["norm"] for cost in certificate.cost] == [*left, ALL_NORMS]
+    assert [cost["norm"] for cost in certificate.cost] == [*left, "these 5 norms together"]
     assert all(cost["kl"] > 0 and cost["loss"] != 0 for cost in certificate.cost)
 
 
@@ -216,7 +215,7 @@ def test_the_cost_of_a_centring_is_what_an_rms_norm_in_its_place_makes(made):
     name = "bert.encoder.layer.0.output.LayerNorm"
     source = Checkpoint(str(made("BERT")))
     read = samples(source, SHORT)
-    found, _ = costs(source.model(), ["bert.embeddings.LayerNorm", name], read, ["*.0.output.*"])
+    (found,) = costs(source.model(), ["bert.embeddings.LayerNorm", name], read, ["*.0.output.*"])
     own = from_pretrained("BERT", made("BERT"))
     with torch.no_grad():
         before = own(**read[0].inputs).logits.double().log_softmax(-1)
@@ -225,6 +224,15 @@ def test_the_cost_of_a_centring_is_what_an_rms_norm_in_its_place_makes(made):
         after = own(**read[0].inputs).logits.double().log_softmax(-1)
     kl = (before.exp() * (before - after)).sum(-1).mean().item()
     assert found["norm"] == name and found["kl"] == pytest.approx(kl, rel=1e-3) and kl > 1e-6
+
+
+def test_the_cost_of_several_norms_says_how_many_were_measured(made, tmp_path):
+    certificate = convert(made("BERT"), tmp_path / "out", text=SHORT, partly=True, norms="*.LayerNorm")
+    left = [norm["name"] for norm in certificate.norms if norm["centring"]["verdict"] != "yes"]
+    some = [name for name in left if name.endswith(".LayerNorm")]
+    together = f"these {len(some)} norms together"
+    assert [cost["norm"] for cost in certificate.cost] == [*some, together] and len(some) > 1
+    assert f"\n{together} " in (tmp_path / "out" / "certificate.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama", "Whisper"])
