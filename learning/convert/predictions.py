@@ -15,8 +15,8 @@ from learning.convert.effect import ALL_NORMS, Effect, effects, recognised
 from learning.convert.load import load as strict
 from learning.convert.samples import NEXT_TOKEN_MODELS
 from learning.recording.analysis import TableRow, gains
+from learning.recording.messages import bar
 from learning.recording.pretrained import NoModel, loaded, windows
-from learning.recording.recorder import bar
 from learning.recording.recording import NORM_KINDS, Norm
 
 GAIN_TOLERANCE = 0.01  # relative, for the mean of |γ|; weights may be stored in bfloat16

@@ -20,7 +20,8 @@ from safetensors import SafetensorError, safe_open
 
 from learning.file_error import one_line
 from learning.memory import free_bytes
-from learning.recording.recorder import Contributions, Recorder, Verdicts, bar
+from learning.recording.messages import bar
+from learning.recording.recorder import Contributions, Recorder, Verdicts
 from learning.recording.recording import MAX_WORD_CHARACTERS, Recording
 
 WINDOW_TOKENS = 512  # tokens read at a time; fewer if the model's context is shorter

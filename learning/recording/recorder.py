@@ -26,6 +26,7 @@ from learning.recording.digest import REDUCED, save
 from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import GATED, Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
+from learning.recording.messages import LEFT_OUT, bar, clipped, grouped, print_line
 from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
     MAX_REASON_CHARACTERS,
@@ -40,7 +41,6 @@ from learning.recording.sources import Sources
 Array = np.ndarray
 ROOT_PATH = "model"  # the path of a norm that is the whole model
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
-PROGRESS_BAR_CHARACTERS = 30
 VECTOR_METADATA_BYTES = 40  # bytes that a vector takes besides its coordinates
 MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass; each has its own entry in the recording
 Verdicts = Callable[..., Mapping[str, tuple[str, str]]]
@@ -55,7 +55,6 @@ NONE_FOUND = (
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
 OVERFLOW = "its inputs are so large that their squares overflow"
-LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
 MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
@@ -69,25 +68,6 @@ def record(model: Any, **options: Any) -> AbstractContextManager[Recorder]:
     for a model that is being recorded already, and unless `vectors` is 1 … 2,000.
     """
     return Recorder(model, **options).listening()
-
-
-def _print_line(line: str) -> None:
-    """Print a line of a recording to stderr.
-
-    In a terminal, a line on progress is overwritten by the next line. If stderr is not a terminal, only lines
-    on norms that were left out are printed.
-    """
-    if sys.stderr.isatty():
-        end = "" if line.startswith("recorded") else "\n"
-        print(f"\r{line:<{PROGRESS_BAR_CHARACTERS + 50}}", end=end, file=sys.stderr, flush=True)
-    elif line.startswith(LEFT_OUT):
-        print(line, file=sys.stderr, flush=True)
-
-
-def bar(share: float) -> str:
-    """A progress bar of text characters. `share` is the finished share of the work, from 0 to 1."""
-    full = round(PROGRESS_BAR_CHARACTERS * share)
-    return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
 
 class Recorder:
@@ -126,7 +106,7 @@ class Recorder:
                 f"`record` takes a torch.nn.Module, got {type(model).__name__}: load the model first, or use "
                 "the command `normscape record`, which takes a name or a folder"
             )
-        self.vectors, self.seed, self.tell = int(vectors), seed, tell or _print_line
+        self.vectors, self.seed, self.tell = int(vectors), seed, tell or print_line
         self.name = _name(model)
         self.words: Mapping[int, str] = {}
         self.special: Collection[int] = frozenset()
@@ -142,8 +122,9 @@ class Recorder:
             else:
                 self.known |= {} if found is None else {path: found}
         if not self.known:
-            every = "; ".join(f"{path}: {why}" for path, why in self.skipped.items()) or NONE_FOUND
-            raise ValueError(f"this model has no norm that is understood: {every[:MAX_PATH_CHARACTERS]}")
+            every = "; ".join(grouped(self.skipped)) or NONE_FOUND
+            every = clipped(every, MAX_REASON_CHARACTERS)
+            raise ValueError(f"this model has no norm that is understood: {every}")
         self.samples: dict[Place, Reservoir] = {}
         self.checked: set[Place] = set()  # calls of norms whose output agreed with the norm's formula
         self.enclosing = Enclosing()
@@ -371,26 +352,31 @@ class Recorder:
                 "seen": sample.seen,
                 "x": sample.x[order],
                 "folds": folds,
-                "why": why[:MAX_REASON_CHARACTERS],
+                "why": clipped(why, MAX_REASON_CHARACTERS),
             }
             about |= dict(zip(SOURCES, self.sources.get((path, call), ()), strict=False))
             norms.append(replace(self.known[path].norm, path=own, **about))
-        left_out = tuple(line[:MAX_PATH_CHARACTERS] for line in self.left_out())
         if not norms:
             called = self.samples or not self.known.keys() - self.skipped.keys()
-            why = ("; ".join(left_out) or NO_VECTORS) if called else "call the model inside the `with` block"
-            raise ValueError(f"no norm was recorded: {why[:MAX_REASON_CHARACTERS]}")
+            why = "; ".join(grouped(self._reasons())) or NO_VECTORS
+            why = why if called else "call the model inside the `with` block"
+            raise ValueError(f"no norm was recorded: {clipped(why, MAX_REASON_CHARACTERS)}")
+        left_out = tuple(clipped(line, MAX_PATH_CHARACTERS) for line in self.left_out())
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, left_out, self.special)
 
     def left_out(self) -> list[str]:
         """A line for each norm that was not, or not wholly, recorded: its path and the reason."""
+        return [f"{path}: {why}" for path, why in self._reasons().items()]
+
+    def _reasons(self) -> dict[str, str]:
+        """For each norm that was not, or not wholly, recorded, the reason by path."""
         lossy = {}
         for (path, call), sample in self.samples.items():
             if path not in self.skipped and (lost := sample.kept - int(sample.finite.sum())):
                 some = f"{lost} of {sample.kept} vectors, which are not finite"
                 why = some if lost < sample.kept else "none of its vectors is finite"
                 lossy[self._row_name(path, call)] = why
-        return [f"{path or ROOT_PATH}: {why}" for path, why in (self.skipped | lossy).items()]
+        return {path or ROOT_PATH: why for path, why in (self.skipped | lossy).items()}
 
     def _row_name(self, path: str, call: int) -> str:
         """The name in the recording of the norm at `path`: with the number of the call, if it has several."""

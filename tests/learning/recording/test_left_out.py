@@ -6,6 +6,7 @@ from torch import nn
 
 from learning.convert import centring
 from learning.recording import record
+from learning.recording.messages import clipped
 from tests.learning.recording.test_recorder import D, shaken, some
 
 
@@ -127,6 +128,20 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
     assert [norm.path for norm in seen.recording.norms] == ["ln_f"]
     (line,) = seen.recording.skipped
     assert line.startswith("ln_1: its output is not that of LayerNorm, RMSNorm or GroupNorm")
+
+
+def test_norms_that_are_unusable_for_the_same_reason_are_counted():
+    model = nn.ModuleDict({"blocks": nn.ModuleList(ScalarNorm() for _ in range(7)), "lone": nn.LayerNorm(1)})
+    with pytest.raises(ValueError, match="understood: 7 norms: no parameter .*") as refused:
+        record(model)
+    start, _, end = str(refused.value).partition(" it acts, for example blocks.0; ")
+    assert start.endswith("on how many coordinates") and end.startswith("lone: it acts on 1 coordinate")
+
+
+def test_a_long_text_is_cut_between_words():
+    assert clipped("one two three", 13) == "one two three"
+    assert clipped("one two three", 12) == clipped("one two three", 9) == "one two …"
+    assert clipped("one two three", 8) == "one …" and clipped("onetwothree", 8) == "onetwo …"
 
 
 @pytest.mark.servers
