@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
+ROOT_PATH = "model"  # the path of a norm that is the whole model
 PROGRESS_BAR_CHARACTERS = 30
+NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm among its modules; "
+NO_FUNCTIONS = (
+    "a function, such as F.layer_norm, is not seen: use a module of its own for it, such as nn.LayerNorm"
+)
 CUT = " …"  # ends a text that was cut
 
 
@@ -41,6 +47,24 @@ def grouped(reasons: Mapping[str, str]) -> list[str]:
         f"{first}: {reason}" if not others else f"{1 + len(others)} norms: {reason}, for example {first}"
         for reason, (first, *others) in paths.items()
     ]
+
+
+def none_found(across: Mapping[str, str]) -> str:
+    """The reason why nothing can be recorded of a model without a norm.
+
+    across: its norms across examples, as `across_examples` returns them.
+    """
+    return NONE_FOUND + "".join(f"{each}; " for each in grouped(across)) + NO_FUNCTIONS
+
+
+def across_examples(modules: Mapping[str, Any]) -> dict[str, str]:
+    """For each batch norm and instance norm among `modules`, by path, the reason why it is not recorded."""
+    return {
+        path or ROOT_PATH: f"{kind} norms are not recorded"
+        for path, module in modules.items()
+        for kind in ("batch", "instance")
+        if f"{kind}norm" in type(module).__name__.lower()
+    }
 
 
 def clipped(text: str, longest: int) -> str:

@@ -26,7 +26,16 @@ from learning.recording.digest import REDUCED, save
 from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import GATED, Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
-from learning.recording.messages import LEFT_OUT, bar, clipped, grouped, print_line
+from learning.recording.messages import (
+    LEFT_OUT,
+    ROOT_PATH,
+    across_examples,
+    bar,
+    clipped,
+    grouped,
+    none_found,
+    print_line,
+)
 from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
     MAX_REASON_CHARACTERS,
@@ -39,7 +48,6 @@ from learning.recording.reservoir import Reservoir
 from learning.recording.sources import Sources
 
 Array = np.ndarray
-ROOT_PATH = "model"  # the path of a norm that is the whole model
 OUTPUT_CHECK_VECTORS = 4  # vectors of a norm's first call whose output the formula must reproduce
 VECTOR_METADATA_BYTES = 40  # bytes that a vector takes besides its coordinates
 MAX_CALLS_PER_PASS = 64  # calls of one module in a forward pass; each has its own entry in the recording
@@ -48,10 +56,6 @@ Place = tuple[str, int]  # the path of a norm, and the number of its call in a p
 Contributions = Callable[
     [Any, Sequence[Any], Mapping[str, Any], Mapping[Place, int]], Mapping[Place, tuple[Sources, Sources]]
 ]
-NONE_FOUND = (
-    "it has no LayerNorm, RMSNorm or GroupNorm among its modules; a function, such as F.layer_norm, is not "
-    "seen: use a module of its own for it, such as nn.LayerNorm"
-)
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
 OVERFLOW = "its inputs are so large that their squares overflow"
@@ -114,6 +118,7 @@ class Recorder:
         self.known: dict[str, Known] = {}
         self.modules = {_plain(path): module for path, module in model.named_modules()}
         like = next(chain(model.parameters(), model.buffers()), None)
+        self.across = across_examples(self.modules)
         for path, module in self.modules.items():
             try:
                 found = None if like is None else known(path or ROOT_PATH, module, like)
@@ -122,7 +127,7 @@ class Recorder:
             else:
                 self.known |= {} if found is None else {path: found}
         if not self.known:
-            every = "; ".join(grouped(self.skipped)) or NONE_FOUND
+            every = "; ".join(grouped(self.skipped)) or none_found(self.across)
             every = clipped(every, MAX_REASON_CHARACTERS)
             raise ValueError(f"this model has no norm that is understood: {every}")
         self.samples: dict[Place, Reservoir] = {}
@@ -365,8 +370,12 @@ class Recorder:
         return Recording(norms, self.name[:MAX_PATH_CHARACTERS], self.words, left_out, self.special)
 
     def left_out(self) -> list[str]:
-        """A line for each norm that was not, or not wholly, recorded: its path and the reason."""
-        return [f"{path}: {why}" for path, why in self._reasons().items()]
+        """A line for each norm that was not, or not wholly, recorded: its path and the reason.
+
+        All batch norms of the model have one line together, and so have all instance norms.
+        """
+        lines = [f"{path}: {why}" for path, why in self._reasons().items()]
+        return lines + grouped(self.across)
 
     def _reasons(self) -> dict[str, str]:
         """For each norm that was not, or not wholly, recorded, the reason by path."""

@@ -77,7 +77,7 @@ class ScalarNorm(nn.Module):
     [
         (
             lambda: nn.BatchNorm1d(D),
-            r"it has no LayerNorm, .* such as F\.layer_norm, is not seen: use a module",
+            r"it has no LayerNorm, .*; 0: batch norms are not recorded; .* F\.layer_norm, is not seen: use a",
         ),
         (lambda: nn.LayerNorm(1), r"0: it acts on 1 coordinates, and 2 … 8,192 are read$"),
         (ScalarNorm, r"0: no parameter and no attribute says on how many coordinates it acts$"),
@@ -126,8 +126,9 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
     with record(model) as seen:
         model(some(5, D))
     assert [norm.path for norm in seen.recording.norms] == ["ln_f"]
-    (line,) = seen.recording.skipped
+    line, other = seen.recording.skipped
     assert line.startswith("ln_1: its output is not that of LayerNorm, RMSNorm or GroupNorm")
+    assert other == "norm2: batch norms are not recorded"
 
 
 def test_norms_that_are_unusable_for_the_same_reason_are_counted():
@@ -136,6 +137,14 @@ def test_norms_that_are_unusable_for_the_same_reason_are_counted():
         record(model)
     start, _, end = str(refused.value).partition(" it acts, for example blocks.0; ")
     assert start.endswith("on how many coordinates") and end.startswith("lone: it acts on 1 coordinate")
+
+
+def test_all_batch_norms_have_one_line_and_instance_norms_another():
+    norms = [nn.BatchNorm1d(D), nn.BatchNorm1d(D), nn.InstanceNorm1d(D, affine=True), nn.LayerNorm(D)]
+    with record(model := nn.Sequential(*norms)) as seen:
+        model(some(4, D, D))
+    line = "2 norms: batch norms are not recorded, for example 0"
+    assert seen.recording.skipped == (line, "2: instance norms are not recorded")
 
 
 def test_a_long_text_is_cut_between_words():

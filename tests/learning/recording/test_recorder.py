@@ -304,7 +304,7 @@ def test_what_backward_computes_again_is_not_counted(reentrant):
         (nn.LayerNorm(9000), some(2, 9000), "9000 coordinates"),
         (nn.GroupNorm(D, D), some(2, D), f"0: {D} coordinates cannot be split into {D} groups"),
         (NormOfNothing(D), some(2, D), "not that of LayerNorm"),
-        (nn.BatchNorm1d(D), some(2, D), None),
+        (nn.BatchNorm1d(D), some(2, D), "0: batch norms are not recorded"),
         (LayerScale(D), some(2, D), None),
         (nn.PReLU(D), some(2, D), None),
     ],
