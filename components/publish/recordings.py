@@ -111,6 +111,8 @@ def _record(asked: argparse.Namespace) -> None:
         raise CommandFailed(f"--out is the text {asked.text}, which it would overwrite: name another file")
     if asked.seed < 0:
         raise CommandFailed(f"--seed must be at least 0, got {asked.seed}")
+    if not 1 <= asked.vectors <= MAX_VECTORS:
+        raise CommandFailed(f"--vectors must be from 1 to {MAX_VECTORS:,}, got {asked.vectors:,}")
     words = _words(asked.text)
     recorded = needing_torch("learning.recording.pretrained", "to record a model").recorded
     convert = needing_torch("learning.convert", "to record a model")

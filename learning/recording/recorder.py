@@ -101,7 +101,7 @@ class Recorder:
         tell: Callable[[str], None] | None = None,
     ) -> None:
         if not (isinstance(vectors, int | float | np.number) and vectors in range(1, MAX_VECTORS + 1)):
-            raise ValueError(f"of each norm 1 … {MAX_VECTORS:,} vectors are kept: got {shown(vectors)}")
+            raise ValueError(f"`vectors` must be a whole number from 1 to {MAX_VECTORS:,}: got {shown(vectors)}")
         if not (tell is None or callable(tell)):
             raise TypeError(f"`tell` is a function of a text: got {shown(tell)}")
         self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)

@@ -87,9 +87,9 @@ def test_what_cannot_be_is_said_in_one_line(folder, tmp_path, capsys, monkeypatc
     with monkeypatch.context() as patch:
         patch.setenv("CACHE_DIR", str(own))
         assert f"CACHE_DIR: {own} is not a folder" in refused(capsys, "model", own)
-    assert "vectors are kept: got 3000" in refused(
-        capsys, "record", folder, "--text", own, "--vectors", 3000, *out
-    )
+    for vectors, got in ((0, "0"), (3000, "3,000")):
+        said = refused(capsys, "record", folder, "--text", own, "--vectors", vectors, *out)
+        assert said.endswith(f"--vectors must be from 1 to 2,000, got {got}")
     (tmp_path / "nothing").touch()
     assert "no tokens" in refused(capsys, "record", folder, "--text", tmp_path / "nothing", *out)
     assert "belong together" in refused(capsys, "report", own, "--model", folder)

@@ -92,7 +92,7 @@ def test_a_model_without_a_known_norm_is_refused_with_the_reason(make, reason):
 
 @pytest.mark.parametrize("vectors", [0, 2001, 2.5, "7", None])
 def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
-    with pytest.raises(ValueError, match="of each norm 1 … 2,000 vectors are kept: got "):
+    with pytest.raises(ValueError, match="`vectors` must be a whole number from 1 to 2,000: got "):
         record(nn.LayerNorm(D), vectors=vectors)
 
 
