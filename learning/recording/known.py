@@ -27,6 +27,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from learning.file_error import FileError
+from learning.recording.messages import counted
 from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 
 Array = np.ndarray
@@ -122,7 +123,7 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
     if not axes:
         raise NotKnown("no parameter and no attribute says on how many coordinates it acts")
     if not 2 <= prod(axes) <= MAX_COORDINATES:
-        raise NotKnown(f"it acts on {prod(axes)} coordinates, and 2 … {MAX_COORDINATES:,} are read")
+        raise NotKnown(f"it acts on {counted(prod(axes), 'coordinate')}, and 2 … {MAX_COORDINATES:,} are read")
     layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # second: channels first
     problems = []
     for shape in layouts:

@@ -35,6 +35,20 @@ def bar(share: float) -> str:
     return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, such as "1 call" or "2,000 calls"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def multiple(ratio: float, digits: int = 3) -> str:
+    """A factor in words, such as "13.1 times"; "about" if it is 1 when it is rounded.
+
+    For example, "13.1 times as long as the median", and "about as long as the median".
+    """
+    text = f"{ratio:.{digits}g}"
+    return "about" if text == "1" else f"{text} times"
+
+
 def grouped(reasons: Mapping[str, str]) -> list[str]:
     """The reasons why norms are not recorded, by path, as texts; a reason of several norms is given once.
 

@@ -32,6 +32,7 @@ from learning.recording.messages import (
     across_examples,
     bar,
     clipped,
+    counted,
     grouped,
     none_found,
     print_line,
@@ -40,6 +41,7 @@ from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
     MAX_REASON_CHARACTERS,
     MAX_VECTORS,
+    NORM_KINDS,
     SOURCES,
     UNTRACED,
     Recording,
@@ -233,11 +235,11 @@ class Recorder:
         self.verdicts = {_plain(path): each for path, each in found.items()}
 
     def _listen(self, handles: list[Any]) -> None:
-        kinds = [each.norm.kind for each in self.known.values()]
-        words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        kinds = Counter(NORM_KINDS[each.norm.kind] for each in self.known.values())
+        words = ", ".join(counted(number, kind) for kind, number in kinds.items())
         size = self.vectors * sum(4 * each.norm.d + VECTOR_METADATA_BYTES for each in self.known.values())
         most = f"at most {size / 1e6:,.1f} MB if each is called once in a pass"
-        self.tell(f"{words}: up to {self.vectors:,} vectors of each, {most}")
+        self.tell(f"found {words}: up to {counted(self.vectors, 'vector')} of each are kept, {most}")
         for path, found in self.known.items():
             hook = self._norm(path, found)
             handles.append(self.modules[path].register_forward_hook(hook, with_kwargs=True))
@@ -264,7 +266,8 @@ class Recorder:
         self.calls += 1
         seen = max((sample.seen for sample in self.samples.values()), default=0)
         done = bar(min(1.0, seen / self.vectors))
-        self.tell(f"recorded {done} {self.calls:,} calls, {seen:,} vectors a norm")
+        read = f"each norm has read up to {counted(seen, 'vector')}"
+        self.tell(f"recorded {done} {counted(self.calls, 'call')}; {read}")
 
     def _enters(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
@@ -394,8 +397,9 @@ class Recorder:
 
     def __repr__(self) -> str:
         seen = max((sample.seen for sample in self.samples.values()), default=0)
-        norms = f"{len(self.samples)} norms recorded, {len(self.skipped)} not, at most {seen:,} vectors each"
-        return f"<{type(self).__name__} {self.name}: {self.calls:,} calls, {norms}>"
+        norms = f"{counted(len(self.samples), 'norm')} recorded, {len(self.skipped)} not"
+        norms += f", at most {counted(seen, 'vector')} each"
+        return f"<{type(self).__name__} {self.name}: {counted(self.calls, 'call')}, {norms}>"
 
     def save(self, path: Any, *, full: bool = False) -> None:
         """Write the recording to a file; if it is too large for a page, only its digest: what the page shows.

@@ -10,6 +10,7 @@ import numpy as np
 
 from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, TableRow
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
+from learning.recording.messages import multiple
 from learning.recording.recording import NORM_KINDS
 
 MIN_VECTORS = 20  # with fewer vectors, the 95th percentile is practically the maximum
@@ -90,7 +91,7 @@ def _turn(asked: Sequence[TableRow], *, centre: bool) -> Finding:
     return Finding(
         "turn_median",
         "By how much does centring turn outputs?",
-        f"{would}median {np.median(turns):.2f}°, {np.median(scaled):.2g} times as much as for random "
+        f"{would}median {np.median(turns):.2f}°, {multiple(float(np.median(scaled)), 2)} as much as for random "
         f"vectors without γ and β, at most {max(high):.1f}° (95th percentile of a norm)",
         float(np.median(turns)),
         "The median over these norms of the median over vectors, and of its multiple of the angle "
@@ -143,7 +144,7 @@ def _massive(rows: Sequence[TableRow]) -> Finding:
     """Finding: how many norms read massive activations (far longer vectors than the rest)."""
     question, few = "Are there massive activations?", [row for row in rows if row["massive"]]
     largest = max((row["longest"] or 0.0 for row in rows), default=0.0)
-    answer = f"no: the longest vector is {largest:.3g} times as long as the median of its norm"
+    answer = f"no: the longest vector is {multiple(largest)} as long as the median of its norm"
     if few:
         most = max(few, key=lambda row: row["longest"])
         answer = (

@@ -22,6 +22,7 @@ from components.scenes.model.strips import named
 from components.scenes.scenery import split
 from learning.recording import analysis
 from learning.recording.digest import Digest, Reduced, from_digest
+from learning.recording.messages import multiple
 from learning.recording.report import file_name, formatted, summary_columns, to_csv
 from learning.recording.verdict import TOO_FEW, verdict
 
@@ -198,7 +199,7 @@ def _massive_line(first: Digest, paths: Sequence[str]) -> str:
     few = [k for k, row in enumerate(first.rows) if row["massive"]]
     if not few:
         longest = max(row["longest"] or 0.0 for row in first.rows)
-        return f"Massive vectors: none. The longest is {longest:.3g} times as long as the median of its norm."
+        return f"Massive vectors: none. The longest is {multiple(longest)} as long as the median of its norm."
     k = max(few, key=lambda k: first.rows[k]["longest"])
     row, name = first.rows[k], strips.short_names(paths)[k]
     writer = f", mostly written by {row['outlier_writer']}" if row["outlier_writer"] else ""
@@ -221,8 +222,7 @@ def _centring_line(every: Sequence[analysis.TableRow]) -> str:
     times = np.median([row["turn_scaled"] for row in every if not centres or row["kind"] != "RMSNorm"])
     verb = "Centring turns" if centres else "There is no centring; it would turn"
     angle = f"{verb} the direction of outputs by {found.value:.2f}° (median)."
-    ratio = "about" if f"{times:.2g}" == "1" else f"{times:.2g} times"
-    return f"{angle} This is {ratio} the turn of random vectors."
+    return f"{angle} This is {multiple(float(times), 2)} the turn of random vectors."
 
 
 def _folding_line(every: Sequence[analysis.TableRow]) -> str:

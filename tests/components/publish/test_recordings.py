@@ -30,7 +30,7 @@ def test_from_a_model_to_its_verdict(folder, tmp_path, capsys):
     asked = ["record", str(folder), "--text", str(folder / "text.txt"), "--out", str(out), "--vectors", "90"]
     app.main(asked)
     said = capsys.readouterr().err
-    assert "5 layer_norm: up to 90 vectors of each" in said and "5 norms" in said
+    assert "found 5 LayerNorms: up to 90 vectors of each" in said and "5 norms" in said
     assert "all 680 tokens of the text are read" in said
     (size,) = re.findall(r"the vectors take (\S+) MB", said)
     assert float(size) == pytest.approx(out.stat().st_size / 1e6, abs=0.06)

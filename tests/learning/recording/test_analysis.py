@@ -355,6 +355,8 @@ def test_a_massive_vector_is_found_with_its_token_and_dimension():
     assert "in 1 of 2 norms; at a 1 of 200 vectors" in line.answer and "dimension 5 has" in line.answer
     (line,) = [each for each in verdict([other]) if each.name == "massive"]
     assert line.answer.startswith("no: the longest vector")
+    (line,) = [each for each in verdict([other | {"longest": 1.0}]) if each.name == "massive"]
+    assert line.answer == "no: the longest vector is about as long as the median of its norm"
 
 
 def test_places_are_named_by_how_often_they_come():

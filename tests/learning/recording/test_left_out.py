@@ -79,7 +79,7 @@ class ScalarNorm(nn.Module):
             lambda: nn.BatchNorm1d(D),
             r"it has no LayerNorm, .*; 0: batch norms are not recorded; .* F\.layer_norm, is not seen: use a",
         ),
-        (lambda: nn.LayerNorm(1), r"0: it acts on 1 coordinates, and 2 … 8,192 are read$"),
+        (lambda: nn.LayerNorm(1), r"0: it acts on 1 coordinate, and 2 … 8,192 are read$"),
         (ScalarNorm, r"0: no parameter and no attribute says on how many coordinates it acts$"),
         (lambda: nn.LayerNorm(D, device="meta"), r"0: it cannot be tried on vectors: Cannot copy out of"),
     ],
@@ -136,7 +136,7 @@ def test_norms_that_are_unusable_for_the_same_reason_are_counted():
     with pytest.raises(ValueError, match="understood: 7 norms: no parameter .*") as refused:
         record(model)
     start, _, end = str(refused.value).partition(" it acts, for example blocks.0; ")
-    assert start.endswith("on how many coordinates") and end.startswith("lone: it acts on 1 coordinate")
+    assert start.endswith("on how many coordinates") and end.startswith("lone: it acts on 1 coordinate,")
 
 
 def test_all_batch_norms_have_one_line_and_instance_norms_another():
@@ -254,4 +254,4 @@ def test_if_no_norm_is_recorded_the_reasons_are_given():
         model(some(6, D))
     (norm,) = seen.recording.norms
     assert len(norm.x) == 11 and seen.recording.skipped == ("0: 1 of 12 vectors, which are not finite",)
-    assert repr(seen) == "<Recorder Sequential: 2 calls, 1 norms recorded, 0 not, at most 12 vectors each>"
+    assert repr(seen) == "<Recorder Sequential: 2 calls, 1 norm recorded, 0 not, at most 12 vectors each>"

@@ -301,7 +301,7 @@ def test_what_backward_computes_again_is_not_counted(reentrant):
     [
         (nn.GroupNorm(3, D), some(2, D, 5), "over positions"),
         (NormActivation(3, D), some(2, D, 5), "a ReLU within"),
-        (nn.LayerNorm(9000), some(2, 9000), "9000 coordinates"),
+        (nn.LayerNorm(9000), some(2, 9000), "9,000 coordinates"),
         (nn.GroupNorm(D, D), some(2, D), f"0: {D} coordinates cannot be split into {D} groups"),
         (NormOfNothing(D), some(2, D), "not that of LayerNorm"),
         (nn.BatchNorm1d(D), some(2, D), "0: batch norms are not recorded"),
@@ -431,10 +431,10 @@ def test_a_model_is_recorded_once_at_a_time():
 def test_what_it_takes_is_said_before_it_starts():
     said, model = [], shaken(Reader())
     with record(model, vectors=1000, tell=said.append):
-        norms = "2 layer_norm, 1 rms_norm: up to 1,000 vectors of each"
+        norms = "found 2 LayerNorms, 1 RMSNorm: up to 1,000 vectors of each are kept"
         assert said == [f"{norms}, at most 0.2 MB if each is called once in a pass"]
         model(torch.tensor([[1, 2]]))
-    assert said[1:] == [f"recorded [{'·' * 30}] 1 calls, 6 vectors a norm"]
+    assert said[1:] == [f"recorded [{'·' * 30}] 1 call; each norm has read up to 6 vectors"]
 
 
 def test_a_model_that_is_a_norm_has_a_name_and_takes_one_vector():
