@@ -40,7 +40,12 @@ class Seen(Recorder):
 
 
 def record(
-    model: Any, *, vectors: int = MAX_VECTORS, seed: int = 0, tell: Callable[[str], None] | None = None
+    model: Any,
+    *,
+    vectors: int = MAX_VECTORS,
+    seed: int = 0,
+    name: str = "",
+    tell: Callable[[str], None] | None = None,
 ) -> AbstractContextManager[Seen]:
     """Record the inputs of a PyTorch model's normalisation layers while the `with` block runs.
 
@@ -57,6 +62,9 @@ def record(
         The number of input vectors that are kept for each layer, from 1 to 2,000 (the default).
     seed : int
         Seed of the random choice of these vectors.
+    name : str
+        The model's name in the recording, its figures and tables. By default it is the last part of the name
+        or path in the model's configuration, or else the name of the model's class.
     tell : function of a str, optional
         Called with messages on progress, and at the end on each norm that was not recorded. By default,
         messages are printed to stderr; if stderr is not a terminal, those on progress are left out.
@@ -70,7 +78,7 @@ def record(
     Raises
     ------
     TypeError
-        If `model` is no module of PyTorch.
+        If `model` is no module of PyTorch, or `name` is not a str.
     ValueError
         If no normalisation layer of the model is recognised, `vectors` is out of range, or the model is being
         recorded already.
@@ -79,17 +87,18 @@ def record(
     --------
     >>> import torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.LayerNorm(3))
-    >>> with record(model, tell=lambda message: None) as seen:
+    >>> with record(model, name="step 1000", tell=lambda message: None) as seen:
     ...     output = model(torch.ones(5, 4))
+    >>> seen.recording.name
+    'step 1000'
     >>> [(norm.path, norm.kind, norm.x.shape) for norm in seen.recording.norms]
     [('1', 'layer_norm', (5, 3))]
     >>> seen.save("mine.safetensors")
     """
     from learning.convert import centring, contributions
 
-    return Seen(
-        model, vectors=vectors, seed=seed, verdicts=centring, contributions=contributions, tell=tell
-    ).listening()
+    how: dict[str, Any] = {"verdicts": centring, "contributions": contributions, "tell": tell}
+    return Seen(model, vectors=vectors, seed=seed, name=name, **how).listening()
 
 
 def own(seen: Seen | Recording | str | Path) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
 ROOT_PATH = "model"  # the path of a norm that is the whole model
 PROGRESS_BAR_CHARACTERS = 30
+MAX_LEFT_OUT_LINES = 10
 NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm among its modules; "
 NO_FUNCTIONS = (
     "a function, such as F.layer_norm, is not seen: use a module of its own for it, such as nn.LayerNorm"
@@ -79,6 +80,13 @@ def across_examples(modules: Mapping[str, Any]) -> dict[str, str]:
         for kind in ("batch", "instance")
         if f"{kind}norm" in type(module).__name__.lower()
     }
+
+
+def listed(lines: Sequence[str]) -> list[str]:
+    """Lines on what was left out, each beginning with LEFT_OUT; if there are many, the last counts the rest."""
+    more = len(lines) - MAX_LEFT_OUT_LINES
+    rest = [f"{more} more, which `report` lists"] if more > 0 else []
+    return [LEFT_OUT + line for line in (*lines[:MAX_LEFT_OUT_LINES], *rest)]
 
 
 def clipped(text: str, longest: int) -> str:

@@ -27,13 +27,13 @@ from learning.recording.enclosing import Enclosing, above
 from learning.recording.known import GATED, Known, NotKnown, agrees, as_float64, known
 from learning.recording.massive import energies
 from learning.recording.messages import (
-    LEFT_OUT,
     ROOT_PATH,
     across_examples,
     bar,
     clipped,
     counted,
     grouped,
+    listed,
     none_found,
     print_line,
 )
@@ -61,7 +61,6 @@ Contributions = Callable[
 NO_VECTORS = "the batch was empty, or all of it was padding"
 NOT_ALONE = "its output is not that of the norm alone"
 OVERFLOW = "its inputs are so large that their squares overflow"
-MAX_LEFT_OUT_LINES = 10
 COMPILED_MODULE_ATTRIBUTE = "_orig_mod"  # here torch.compile keeps the original module
 
 being_recorded = WeakSet[Any]()  # the modules of all models that are being recorded
@@ -80,6 +79,8 @@ class Recorder:
     """A recording in progress, which `with record(model)` yields: it samples the inputs of a model's norms.
 
     vectors    the number of input vectors to keep of each norm, drawn at random with `seed`
+    name       the model's name in the recording; by default the last part of the name or path in its
+               configuration, or the name of its class
     verdicts   called after the block with the model and the inputs of its first call; returns for each norm
                whether its centring folds into its neighbours, and why (`learning.convert.centring`)
     contributions  called after the block with the model, the inputs of its first recorded call, and the
@@ -98,12 +99,15 @@ class Recorder:
         *,
         vectors: int = MAX_VECTORS,
         seed: int = 0,
+        name: str = "",
         verdicts: Verdicts | None = None,
         contributions: Contributions | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
         if not (isinstance(vectors, int | float | np.number) and vectors in range(1, MAX_VECTORS + 1)):
             raise ValueError(f"`vectors` must be a whole number from 1 to {MAX_VECTORS:,}: got {shown(vectors)}")
+        if not isinstance(name, str):
+            raise TypeError(f"`name` is a text, such as 'step 1000': got {shown(name)}")
         if not (tell is None or callable(tell)):
             raise TypeError(f"`tell` is a function of a text: got {shown(tell)}")
         self.model = model = getattr(model, COMPILED_MODULE_ATTRIBUTE, model)
@@ -113,7 +117,7 @@ class Recorder:
                 "the command `normscape record`, which takes a name or a folder"
             )
         self.vectors, self.seed, self.tell = int(vectors), seed, tell or print_line
-        self.name = _name(model)
+        self.name = name or _name(model)
         self.words: Mapping[int, str] = {}
         self.special: Collection[int] = frozenset()
         self.skipped: dict[str, str] = {}
@@ -194,11 +198,8 @@ class Recorder:
         If no norm was recorded, `tell` is not called.
         """
         if self.samples:
-            lines = self.left_out()
-            for line in lines[:MAX_LEFT_OUT_LINES]:
-                self.tell(LEFT_OUT + line)
-            if more := lines[MAX_LEFT_OUT_LINES:]:
-                self.tell(f"{LEFT_OUT}{len(more)} more, which `report` lists")
+            for line in listed(self.left_out()):
+                self.tell(line)
 
     def _ask_for_sources(self) -> None:
         """Call the function `contributions` for the first recorded call of the model; keep what it returns.

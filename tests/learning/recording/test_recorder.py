@@ -444,6 +444,16 @@ def test_a_model_that_is_a_norm_has_a_name_and_takes_one_vector():
     assert [(norm.path, len(norm.x)) for norm in seen.recording.norms] == [("model", 1)]
 
 
+def test_a_model_has_the_name_that_it_is_given():
+    model = shaken(nn.Sequential(nn.LayerNorm(D)))
+    for how, name in (({}, "Sequential"), ({"name": "step 1000"}, "step 1000")):
+        with record(model, **how) as seen:
+            model(some(3, D))
+        assert seen.recording.name == name
+    with pytest.raises(TypeError, match="`name` is a text, such as 'step 1000': got 7"):
+        record(model, name=7)
+
+
 @pytest.mark.parametrize("nested", [True, False])
 def test_a_transformer_of_pytorch_without_its_padding(nested):
     layer = nn.TransformerEncoderLayer(D, 2, 24, batch_first=True)
