@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,10 @@ def test_without_its_widgets_it_says_what_to_install_and_records_all_the_same():
     )
     assert got.stdout == "[]\n"
     assert got.stderr.splitlines()[-1].endswith("normscape.Figure needs anywidget: pip install anywidget")
+
+
+def test_two_recordings_of_a_reader_are_compared(tmp_path):
+    replace(recording(), name="step 0").save(tmp_path / "mine.safetensors")
+    second = normscape.own(replace(recording(), name="step 1000"))["own"]
+    fig = Figure("model", **normscape.own(tmp_path / "mine.safetensors"), other=second)
+    assert fig.state.recipe.facts.columns == ["", "step 0", "step 1000"]
