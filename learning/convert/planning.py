@@ -17,6 +17,8 @@ CENTRING_FOLDS_REASON = "only Linears, embeddings and parameters write its input
 AFFINE_FOLDS_REASON = "only Linears read its output"
 NO_AFFINE_REASON = "it has no γ and no β"
 LAYER_NUMBER = re.compile(r"\.\d+\.")  # where a parameter's name has the number of a layer or an expert
+RESIDUAL = re.compile("the residual( stream)?")  # as reasons call it
+RESIDUAL_OPS = {"add", "embedding"}  # a residual stream is a sum, or an embedding alone
 NO_CENTRING = Answer("no", "it does not centre")
 Tensor = Any
 
@@ -163,7 +165,8 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
     centres its input anyway. The edits centre all parameters that the search reaches.
 
     Obstacles are operators that do not commute with centring, leaves that are no parameters, tensors that the
-    model returns, gains that scale only some uses of a tensor, and gains that also scale other tensors.
+    model returns, gains that scale only some uses of a tensor, and gains that also scale other tensors. The
+    reasons call the tensors a residual stream only if one of them is a sum or an embedding.
     narrow: as in `spans.sources`; if True, the search ends at the first obstacle.
     """
     stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
@@ -202,6 +205,9 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
                     fold.block("no", f"{_module(user)} scales what is also added as it is")
                 else:
                     todo.append((part.value, part.span, scales[: len(scales) - len(scale)]))
+    if not any(each.call and each.call.op in RESIDUAL_OPS for each, _ in stream.scales):
+        blocks, own = fold.blocks, "the norm's input"
+        fold.blocks = [replace(each, reason=RESIDUAL.sub(own, each.reason)) for each in blocks]
     for unit in units:
         if not _uses(unit) <= scaling:
             fold.block("no", f"`{unit.name}` scales other values, too")

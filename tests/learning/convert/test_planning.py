@@ -136,6 +136,16 @@ REASONS = {
     "an activation": (lambda m, x: m.last(x + m.block(0, x).relu()), "no", "`relu`"),
     "a gate for each coordinate": (lambda m, x: m.last(x + m.block(0, x) * m.block(1, x)), "no", "`mul`"),
     "another norm": (lambda m, x: m.last(x + m.norms[0](x)), "no", "the residual is the output of `norms.0`"),
+    "another norm without a sum": (
+        lambda m, x: m.last(m.norms[0](m.linears[0](x))),
+        "no",
+        "the norm's input is the output of `norms.0`",
+    ),
+    "a returned tensor that is no sum": (
+        lambda m, x: [y := m.linears[0](x), (m.last(y), y)][1],
+        "no",
+        "the model returns the norm's input",
+    ),
     "numbers in code": (
         lambda m, x: m.last(x + torch.arange(float(D)).sin()),
         "no",
