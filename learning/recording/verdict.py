@@ -10,11 +10,12 @@ import numpy as np
 
 from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, TableRow
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
-from learning.recording.messages import multiple
+from learning.recording.messages import counted, multiple
 from learning.recording.recording import NORM_KINDS
 
 MIN_VECTORS = 20  # with fewer vectors, the 95th percentile is practically the maximum
 TOO_FEW = "no verdict: "  # begins the answer to a question about vectors if all norms have fewer
+MAX_REASONS = 2  # reasons that an answer gives why a centring cannot be folded
 ROUNDING = 1e-10  # a smaller share of energy counts as zero
 
 
@@ -106,13 +107,12 @@ def _folds(centre: Sequence[TableRow]) -> Finding:
     `centre` has the rows of the norms that centre; it may be empty.
     """
     folds, unknown = ([row["folds"] for row in centre].count(each) for each in ("yes", "unknown"))
-    refused = next((f"; not in {row['path']}: {row['why']}" for row in centre if row["folds"] == "no"), "")
     return Finding(
         "folds",
         "Could it be folded into the weights exactly?",
         f"in {folds} of {len(centre)} norms that centre"
         + (f"; of {unknown} it is not known" if unknown else "")
-        + refused
+        + _refused(centre)
         if centre
         else "there is no centring",
         folds / max(len(centre), 1),
@@ -121,6 +121,25 @@ def _folds(centre: Sequence[TableRow]) -> Finding:
         "exactly (scene absorb). Each yes was checked: a folded copy of the model gave the same "
         "outputs. `normscape convert` folds them.",
     )
+
+
+def _refused(centre: Sequence[TableRow]) -> str:
+    """The reasons why the centring of some norms cannot be folded; "" if all of it can.
+
+    Each reason is given once, but no more than MAX_REASONS. centre: the rows of the norms that centre.
+    """
+    paths: dict[str, list[str]] = {}
+    for row in centre:
+        if row["folds"] == "no":
+            paths.setdefault(row["why"], []).append(row["path"])
+    reasons = list(paths.items())
+    parts = []
+    for why, (first, *more) in reasons[:MAX_REASONS]:
+        others = f" and {counted(len(more), 'other')}" if more else ""
+        parts.append(f"; not in {first}{others}: {why}")
+    if rest := sum(len(some) for _, some in reasons[MAX_REASONS:]):
+        parts.append(f"; nor in {counted(rest, 'other')} (their reasons are in the CSV and JSON)")
+    return "".join(parts)
 
 
 def _keys(rows: Sequence[TableRow]) -> Finding:
