@@ -17,7 +17,7 @@ import components.scenes
 from components.language.scene import WrongValue
 from components.scenes.model import SCENE, strips
 from components.scenes.model.build import SHIPPED, build, summary
-from components.scenes.model.picture import deviation, massive
+from components.scenes.model.picture import deviation, massive, vector_color
 from components.scenes.model.strips import SETS, brackets, scale
 from components.training.recipes import recipe_of
 from geometry.centering import center
@@ -759,6 +759,12 @@ def test_two_recordings_of_one_name_are_told_apart(name):
     first, second = recipe.facts.columns[1:]
     assert second == f"{first[:31]} (second)" and len(second) <= 40
     assert second in recipe.views[2].title and recipe.overviews[1].title == f"All norms of {second}"
+
+
+def test_a_position_is_in_a_sequence_only_if_tokens_are_known():
+    for token, place in ((3, "sequence"), (-1, "input")):
+        found = digest(norms.recording(norms.norm(token=np.full(9, token))))
+        assert vector_color(found.norms[0], found.rows[0], "position").title == f"position in the {place}"
 
 
 def test_each_of_two_recordings_has_its_table_as_csv():

@@ -36,7 +36,7 @@ SHIPPED = {
 }
 BESIDE = SHIPPED
 COLOURS = {
-    "position": "position in the sequence",
+    "position": "position",
     "kind": "kind of token",
     "length": "length ÷ median",
     "token": "token",

@@ -252,14 +252,15 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
 
 
 def vector_color(norm: Reduced, row: analysis.TableRow, colour: str) -> Color:
-    """Colours of the vectors of a norm by position in the sequence, by length, or by token.
+    """Colours of the vectors of a norm by position in the sequence or the input, by length, or by token.
 
     colour: "position", "length", or any other text for the token. Tokens are ordered by how often they occur,
     the most frequent first. row: the norm's row of statistics.
     """
     if colour == "position":
         top = float(max(norm.position.max(), 1))
-        return Color("sequential", 0, top, norm.position.astype(float), title="position in the sequence")
+        where = "sequence" if (norm.token >= 0).any() else "input"  # without tokens, it may be a batch
+        return Color("sequential", 0, top, norm.position.astype(float), title=f"position in the {where}")
     if colour == "length":
         relative = lengths(norm) / (median_length(norm, row) or 1.0)
         low, top = float(relative.min()), float(relative.max())
