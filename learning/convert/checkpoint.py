@@ -30,7 +30,7 @@ from transformers.initialization import no_tie_weights
 
 from learning.convert import load as strict
 from learning.file_error import one_line
-from learning.recording.pretrained import NO_CODE, NoModel, not_found, quiet, reason, tokenizer_of
+from learning.recording.pretrained import NO_CODE, NoModel, not_found, not_loaded, quiet, reason, tokenizer_of
 
 Load = Callable[[str], Any]  # returns a tensor by its name in the model
 
@@ -78,9 +78,9 @@ class Checkpoint:
     def __init__(self, name: str) -> None:
         quiet()
         self._given, self.name = name, name.rstrip("/").rpartition("/")[2]
-        with one_line_errors(f"{name} cannot be loaded"):
+        with one_line_errors(not_loaded(name)):
             self.folder, self._options = _found(name)
-        with one_line_errors(f"{name} cannot be loaded", name):
+        with one_line_errors(not_loaded(name), name):
             self.config = transformers.AutoConfig.from_pretrained(self.folder, **NO_CODE, **self._options)
             if getattr(self.config, "quantization_config", None):
                 raise NotConverted(f"{name} has quantised weights, which cannot be folded")

@@ -159,7 +159,14 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
     except NoModel:
         raise
     except Exception as problem:  # third-party files and code
-        raise NoModel(f"{name} cannot be loaded: {reason(problem, name)}") from None
+        raise NoModel(f"{not_loaded(name)}: {reason(problem, name)}") from None
+
+
+def not_loaded(name: str) -> str:
+    """The begin of a message that says that the model called `name` cannot be loaded."""
+    if Path(name).exists():
+        return f"{name} cannot be loaded"
+    return f"there is no folder {name}, and loading a model of this name from Hugging Face failed"
 
 
 def not_found(name: str) -> str:

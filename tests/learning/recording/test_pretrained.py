@@ -185,6 +185,21 @@ def test_a_gguf_file_is_a_model(tmp_path):
         pretrained.loaded(str(tmp_path / "broken.gguf"))
 
 
+def test_a_folder_that_is_missing_is_named_before_the_network(monkeypatch):
+    import huggingface_hub
+    import transformers
+
+    def unreachable(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", unreachable)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    for load_model, error in ((pretrained.loaded, NoModel), (Checkpoint, NotConverted)):
+        words = "there is no folder none, and loading a model of this name from Hugging Face failed: no network"
+        with pytest.raises(error, match=f"^{words}$"):
+            load_model("none")
+
+
 def test_only_a_file_that_loading_reads_is_blamed(tmp_path):
     """If a folder cannot be loaded, the error message blames a file only if loading reads it.
 
