@@ -123,7 +123,8 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
     if not axes:
         raise NotKnown("no parameter and no attribute says on how many coordinates it acts")
     if not 2 <= prod(axes) <= MAX_COORDINATES:
-        raise NotKnown(f"it acts on {counted(prod(axes), 'coordinate')}, and 2 … {MAX_COORDINATES:,} are read")
+        size = counted(prod(axes), "coordinate")
+        raise NotKnown(f"it acts on {size}, and 2 … {MAX_COORDINATES:,} are read")
     layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # second: channels first
     problems = []
     for shape in layouts:

@@ -83,7 +83,7 @@ def across_examples(modules: Mapping[str, Any]) -> dict[str, str]:
 
 
 def listed(lines: Sequence[str]) -> list[str]:
-    """Lines on what was left out, each beginning with LEFT_OUT; if there are many, the last counts the rest."""
+    """Lines on what was left out, each after LEFT_OUT; if there are many, the last one counts the rest."""
     more = len(lines) - MAX_LEFT_OUT_LINES
     rest = [f"{more} more, which `report` lists"] if more > 0 else []
     return [LEFT_OUT + line for line in (*lines[:MAX_LEFT_OUT_LINES], *rest)]

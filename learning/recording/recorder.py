@@ -105,7 +105,7 @@ class Recorder:
         tell: Callable[[str], None] | None = None,
     ) -> None:
         if not (isinstance(vectors, int | float | np.number) and vectors in range(1, MAX_VECTORS + 1)):
-            raise ValueError(f"`vectors` must be a whole number from 1 to {MAX_VECTORS:,}: got {shown(vectors)}")
+            raise ValueError(f"`vectors` must be an integer from 1 to {MAX_VECTORS:,}: got {shown(vectors)}")
         if not isinstance(name, str):
             raise TypeError(f"`name` is a text, such as 'step 1000': got {shown(name)}")
         if not (tell is None or callable(tell)):

@@ -88,11 +88,11 @@ def _turn(asked: Sequence[TableRow], *, centre: bool) -> Finding:
     `centre` says whether these norms centre. If not, the angle is the one by which centring would turn them.
     """
     turns, high, scaled = ([row[name] for row in asked] for name in ("turn", "turn_high", "turn_scaled"))
-    would = "" if centre else "centring would: "
+    would, times = "" if centre else "centring would: ", multiple(float(np.median(scaled)), 2)
     return Finding(
         "turn_median",
         "By how much does centring turn outputs?",
-        f"{would}median {np.median(turns):.2f}°, {multiple(float(np.median(scaled)), 2)} as much as for random "
+        f"{would}median {np.median(turns):.2f}°, {times} as much as for random "
         f"vectors without γ and β, at most {max(high):.1f}° (95th percentile of a norm)",
         float(np.median(turns)),
         "The median over these norms of the median over vectors, and of its multiple of the angle "

@@ -789,7 +789,9 @@ def test_the_lines_beside_the_picture_count_kinds_and_name_what_folds():
         "Folding: no norm centres; normscape convert folds γ into the weights after it, where exact."
     )
     even = replace(plain, rows=[{**plain.rows[0], "turn_scaled": 0.999, "longest": 1.0}])
-    assert summary(even)[1] == "Massive vectors: none. The longest is about as long as the median of its norm."
+    assert (
+        summary(even)[1] == "Massive vectors: none. The longest is about as long as the median of its norm."
+    )
     assert summary(even)[2].endswith("This is about the turn of random vectors.")
     few = summary(digest(norms.recording(norms.norm(n=5))))
     assert few[2].startswith("No verdict: the norms have at most 5 vectors")

@@ -35,12 +35,7 @@ SHIPPED = {
     "start": "a small GPT, before training",
 }
 BESIDE = SHIPPED
-COLOURS = {
-    "position": "position",
-    "kind": "kind of token",
-    "length": "length ÷ median",
-    "token": "token",
-}
+COLOURS = {"position": "position", "kind": "kind of token", "length": "length ÷ median", "token": "token"}
 MASSIVE = {"shown": "shown", "out": "left out"}
 PHONE_ROWS = 2  # `View.rows` for each strip, so that the labels of its axis have room on a phone
 

@@ -92,7 +92,7 @@ def test_a_model_without_a_known_norm_is_refused_with_the_reason(make, reason):
 
 @pytest.mark.parametrize("vectors", [0, 2001, 2.5, "7", None])
 def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
-    with pytest.raises(ValueError, match="`vectors` must be a whole number from 1 to 2,000: got "):
+    with pytest.raises(ValueError, match="`vectors` must be an integer from 1 to 2,000: got "):
         record(nn.LayerNorm(D), vectors=vectors)
 
 
@@ -133,7 +133,7 @@ def test_a_module_with_a_norms_attribute_is_named_if_it_is_none_that_is_known():
 
 def test_norms_that_are_unusable_for_the_same_reason_are_counted():
     model = nn.ModuleDict({"blocks": nn.ModuleList(ScalarNorm() for _ in range(7)), "lone": nn.LayerNorm(1)})
-    with pytest.raises(ValueError, match="understood: 7 norms: no parameter .*") as refused:
+    with pytest.raises(ValueError, match="understood: 7 norms: no parameter ") as refused:
         record(model)
     start, _, end = str(refused.value).partition(" it acts, for example blocks.0; ")
     assert start.endswith("on how many coordinates") and end.startswith("lone: it acts on 1 coordinate,")
