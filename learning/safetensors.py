@@ -20,6 +20,8 @@ def from_safetensors(data: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]
     """The arrays and the metadata of a safetensors file, by name. Raises FileError for any other file."""
     if not data:
         raise FileError("this file is empty")
+    if len(data) < 8:  # a safetensors file begins with a number of eight bytes
+        raise FileError("this is not a safetensors file")
     if (header_bytes := int.from_bytes(data[:8], "little")) > MAX_HEADER_BYTES:
         if data[8:9] != b"{":  # other files have a meaningless number here
             raise FileError("this is not a safetensors file")

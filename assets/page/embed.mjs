@@ -60,6 +60,9 @@ root.addEventListener(
   "normscape:ready",
   () => {
     const [player] = shared.normscape.players;
+    // a notice lies in front of the figure, so a click puts it away
+    const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
+    notice.onclick = () => (notice.hidden = true);
     if (hostState) player.go(hostState);
     else if (root.dataset.autoplay && !prefersReducedMotion()) player.play();
   },

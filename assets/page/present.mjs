@@ -33,6 +33,13 @@ export function goOn(player) {
   present(player, true);
 }
 
+/** Note at which stop of the tour a presentation goes on if the page is reloaded, −1 for none; null ends it.
+ * Does nothing if the next page is another scene of the presentation. @param {number | null} stop */
+function continueAt(stop) {
+  if (stored(CONTINUE_KEY, "sessionStorage") === HANDED_OVER) return;
+  store(CONTINUE_KEY, stop === null ? null : String(stop), "sessionStorage");
+}
+
 /** Start presenting. The presentation ends with Escape, P, F, the × button, or when full screen ends. @param
  * {Player} player @param {boolean} [handed] whether the presentation is continued from another page: then
  * full screen starts only at the next key press, because browsers require one */
@@ -54,6 +61,7 @@ export function present(player, handed = false) {
     // full screen has ended, the figures would have no room outside of the presentation
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     ending.abort();
+    continueAt(null);
     root.classList.remove("presenting", "pointing");
     dot.element.remove();
     close.remove();
@@ -79,11 +87,7 @@ export function present(player, handed = false) {
   root.addEventListener("click", handOver, { signal });
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
-  const left = () => {
-    if (!stored(CONTINUE_KEY, "sessionStorage"))
-      store(CONTINUE_KEY, String(tour?.current ?? -1), "sessionStorage");
-  };
-  addEventListener("pagehide", left, { signal });
+  addEventListener("pagehide", () => continueAt(tour?.current ?? -1), { signal });
   if (handed) addEventListener("keydown", fill, { once: true, signal });
   else fill();
 }

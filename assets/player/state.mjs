@@ -43,7 +43,7 @@ export class State {
   #growing = false;
   #clock = new ClockRun();
   #opening = false;
-  #openingStop = NaN; // the progress at which the opening was stopped; NaN if it was not
+  #cutShort = false; // whether the reader has paused the opening, and progress has not been set since
   #parting = new Parting(); // how far points lag behind one another, while playing and for a moment after
   /** The speed of all motion; 1 is normal. */ speed = 1;
   /** Whether playing starts again after the last stage. */ loop = false;
@@ -185,12 +185,10 @@ export class State {
     this.#computed.move();
   }
 
-  /** The part of the state that stays if `recipe` replaces the present recipe, as `kept` in link.mjs says. A
-   * stage that progress was moving to counts as reached, and an opening that was cut short as finished.
-   * @param {Recipe} recipe */
+  /** The part of the state that stays if `recipe` replaces the present one, as `kept` in link.mjs says. A stage
+   * to which progress moves counts as reached, a cut-short opening as finished. @param {Recipe} recipe */
   kept(recipe) {
-    const opened = this.#opening || (this.#progress === this.#openingStop && !this.#leg);
-    const progress = opened ? recipe.progress : (this.#leg?.to ?? this.#progress);
+    const progress = this.#opening || this.#cutShort ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);
   }
 
@@ -227,6 +225,7 @@ export class State {
       throw new RangeError(`progress ${progress} is not from 0 to ${this.last}`);
     this.touch("progress");
     this.#progress = progress;
+    this.#cutShort = false;
     if (this.#opening) this.#halt();
     this.#leg = null;
     this.#parting.close();
@@ -264,7 +263,7 @@ export class State {
   #start() {
     if (this.#progress >= this.last) this.#progress = 0;
     this.#playing = true;
-    this.#turned = false;
+    this.#turned = this.#cutShort = false;
     this.#leg = null;
     this.#parting.close();
   }
@@ -281,8 +280,9 @@ export class State {
 
   pause() {
     this.touch("progress");
-    if (this.#opening) this.#openingStop = this.#progress;
+    const cutShort = this.#cutShort || this.#opening;
     this.#halt();
+    this.#cutShort = cutShort;
   }
 
   #halt() {
@@ -292,7 +292,7 @@ export class State {
 
   /** Stop the motion of progress. */
   #stand() {
-    this.#playing = this.#opening = false;
+    this.#playing = this.#opening = this.#cutShort = false;
     this.#leg = null;
   }
 
@@ -351,10 +351,10 @@ export class State {
     this.pause();
   }
 
-  /** Show the stop of the tour that was requested, now that its recipe is loaded. Values that it does not
-   * name get the scene's defaults, except those that the reader has set since. @param {boolean} cut whether
-   * to jump, for readers who prefer reduced motion @returns {{camera: Link["camera"]} | null} the camera to
-   * fly to; null if no stop was requested, or if the reader has set the camera */
+  /** Show the requested stop of the tour, whose recipe is loaded. Values that it does not name get the
+   * scene's defaults, unless the reader has set them since. @param {boolean} cut whether to jump @returns
+   * {{camera: Link["camera"]} | null} the camera to fly to; null if no stop was requested, or if the reader
+   * has set the camera */
   arrive(cut) {
     if (!this.#stop) return null;
     const { params, progress, follow, camera } = read(this.#stop, this.recipe).state;
@@ -367,8 +367,8 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg (from stage to stage), with pauses, and the clock runs.
-   * @param {number} ms milliseconds since the previous frame @param {boolean} cut jump, for readers who
-   * prefer reduced motion @returns {boolean} whether playing has just ended at the last stage */
+   * @param {number} ms milliseconds since the previous frame @param {boolean} cut whether to jump
+   * @returns {boolean} whether playing has just ended at the last stage */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

@@ -27,7 +27,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from learning.file_error import FileError
-from learning.recording.messages import counted
+from learning.recording.messages import with_noun
 from learning.recording.recording import MAX_COORDINATES, PARTS, Norm
 
 Array = np.ndarray
@@ -123,7 +123,7 @@ def _recognised(path: str, module: Any, like: Any) -> Known:
     if not axes:
         raise NotKnown("no parameter and no attribute says on how many coordinates it acts")
     if not 2 <= prod(axes) <= MAX_COORDINATES:
-        size = counted(prod(axes), "coordinate")
+        size = with_noun(prod(axes), "coordinate")
         raise NotKnown(f"it acts on {size}, and 2 … {MAX_COORDINATES:,} are read")
     layouts = [(4, *axes), *([(4, *axes, 1, 1)] if len(axes) == 1 else [])]  # second: channels first
     problems = []

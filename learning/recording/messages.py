@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 LEFT_OUT = "Left out: "  # begins a line on a norm that was not, or not wholly, recorded
 ROOT_PATH = "model"  # the path of a norm that is the whole model
-PROGRESS_BAR_CHARACTERS = 30
+PROGRESS_BAR_CHARACTERS = 20
 MAX_LEFT_OUT_LINES = 10
 NONE_FOUND = "it has no LayerNorm, RMSNorm or GroupNorm among its modules; "
 NO_FUNCTIONS = (
@@ -20,12 +21,18 @@ CUT = " …"  # ends a text that was cut
 def print_line(line: str) -> None:
     """Print a line of a recording to stderr.
 
-    In a terminal, a line on progress is overwritten by the next line. If stderr is not a terminal, only lines
-    on norms that were left out are printed.
+    In a terminal, a line on progress is cut to the width of the terminal, and overwritten by the next one. If
+    stderr is not a terminal, only lines on norms that were left out are printed.
     """
     if sys.stderr.isatty():
-        end = "" if line.startswith("recorded") else "\n"
-        print(f"\r{line:<{PROGRESS_BAR_CHARACTERS + 50}}", end=end, file=sys.stderr, flush=True)
+        width = get_terminal_size().columns - 1
+        progress = line.startswith("recorded")
+        print(
+            f"\r{line[:width] if progress else line:<{width}}",
+            end="" if progress else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
     elif line.startswith(LEFT_OUT):
         print(line, file=sys.stderr, flush=True)
 
@@ -36,7 +43,7 @@ def bar(share: float) -> str:
     return f"[{'█' * full}{'·' * (PROGRESS_BAR_CHARACTERS - full)}]"
 
 
-def counted(number: int, noun: str) -> str:
+def with_noun(number: int, noun: str) -> str:
     """A number with its noun, such as "1 call" or "2,000 calls"."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
@@ -64,21 +71,29 @@ def grouped(reasons: Mapping[str, str]) -> list[str]:
     ]
 
 
-def none_found(across: Mapping[str, str]) -> str:
-    """The reason why nothing can be recorded of a model without a norm.
+def none_found(others: Mapping[str, str]) -> str:
+    """The reason why nothing can be recorded of a model without a LayerNorm, RMSNorm or GroupNorm.
 
-    across: its norms across examples, as `across_examples` returns them.
+    others: its batch norms and instance norms, as `other_norms` returns them.
     """
-    return NONE_FOUND + "".join(f"{each}; " for each in grouped(across)) + NO_FUNCTIONS
+    return NONE_FOUND + "".join(f"{each}; " for each in grouped(others)) + NO_FUNCTIONS
 
 
-def across_examples(modules: Mapping[str, Any]) -> dict[str, str]:
-    """For each batch norm and instance norm among `modules`, by path, the reason why it is not recorded."""
-    return {
-        path or ROOT_PATH: f"{kind} norms are not recorded"
+def other_norms(modules: Mapping[str, Any], known: Collection[str]) -> dict[str, str]:
+    """For each batch norm and instance norm among `modules`, by path, the reason why it is not recorded.
+
+    Left out are the paths in `known`, which are recorded, and modules that contain another such norm.
+    """
+    kinds = {
+        path: kind
         for path, module in modules.items()
         for kind in ("batch", "instance")
-        if f"{kind}norm" in type(module).__name__.lower()
+        if path not in known and f"{kind}norm" in type(module).__name__.lower()
+    }
+    return {
+        path or ROOT_PATH: f"{kind} norms are not recorded"
+        for path, kind in kinds.items()
+        if not any(inner != path and inner.startswith(path and f"{path}.") for inner in kinds)
     }
 
 
@@ -93,5 +108,6 @@ def clipped(text: str, longest: int) -> str:
     """The text, if it has at most `longest` characters; otherwise its first words, followed by "…"."""
     if len(text) <= longest:
         return text
-    whole, space, _ = text[: longest - len(CUT) + 1].rpartition(" ")
-    return (whole if space else text[: longest - len(CUT)]) + CUT
+    kept = text[: longest - len(CUT)]
+    words = text[: len(kept) + 1].rpartition(" ")[0]
+    return (words if len(words) >= len(kept) / 2 else kept) + CUT  # a long word is cut inside

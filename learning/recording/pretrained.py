@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -163,8 +164,8 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 
 
 def not_loaded(name: str) -> str:
-    """The begin of a message that says that the model called `name` cannot be loaded."""
-    if Path(name).exists():
+    """The beginning of a message that says that the model called `name` cannot be loaded."""
+    if os.path.exists(name):
         return f"{name} cannot be loaded"
     return f"there is no folder {name}, and loading a model of this name from Hugging Face failed"
 

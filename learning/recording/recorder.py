@@ -28,14 +28,14 @@ from learning.recording.known import GATED, Known, NotKnown, agrees, as_float64,
 from learning.recording.massive import energies
 from learning.recording.messages import (
     ROOT_PATH,
-    across_examples,
     bar,
     clipped,
-    counted,
     grouped,
     listed,
     none_found,
+    other_norms,
     print_line,
+    with_noun,
 )
 from learning.recording.recording import (
     MAX_PATH_CHARACTERS,
@@ -124,7 +124,6 @@ class Recorder:
         self.known: dict[str, Known] = {}
         self.modules = {_plain(path): module for path, module in model.named_modules()}
         like = next(chain(model.parameters(), model.buffers()), None)
-        self.across = across_examples(self.modules)
         for path, module in self.modules.items():
             try:
                 found = None if like is None else known(path or ROOT_PATH, module, like)
@@ -132,8 +131,9 @@ class Recorder:
                 self.skipped[path or ROOT_PATH] = str(reason)
             else:
                 self.known |= {} if found is None else {path: found}
+        self.others = other_norms(self.modules, self.known)
         if not self.known:
-            every = "; ".join(grouped(self.skipped)) or none_found(self.across)
+            every = "; ".join(grouped(self.skipped)) or none_found(self.others)
             every = clipped(every, MAX_REASON_CHARACTERS)
             raise ValueError(f"this model has no norm that is understood: {every}")
         self.samples: dict[Place, Reservoir] = {}
@@ -237,10 +237,10 @@ class Recorder:
 
     def _listen(self, handles: list[Any]) -> None:
         kinds = Counter(NORM_KINDS[each.norm.kind] for each in self.known.values())
-        words = ", ".join(counted(number, kind) for kind, number in kinds.items())
+        words = ", ".join(with_noun(number, kind) for kind, number in kinds.items())
         size = self.vectors * sum(4 * each.norm.d + VECTOR_METADATA_BYTES for each in self.known.values())
         most = f"at most {size / 1e6:,.1f} MB if each is called once in a pass"
-        self.tell(f"found {words}: up to {counted(self.vectors, 'vector')} of each are kept, {most}")
+        self.tell(f"found {words}: up to {with_noun(self.vectors, 'vector')} of each are kept, {most}")
         for path, found in self.known.items():
             hook = self._norm(path, found)
             handles.append(self.modules[path].register_forward_hook(hook, with_kwargs=True))
@@ -267,8 +267,9 @@ class Recorder:
         self.calls += 1
         seen = max((sample.seen for sample in self.samples.values()), default=0)
         done = bar(min(1.0, seen / self.vectors))
-        read = f"each norm has read up to {counted(seen, 'vector')}"
-        self.tell(f"recorded {done} {counted(self.calls, 'call')}; {read}")
+        self.tell(
+            f"recorded {done} {with_noun(self.calls, 'call')}, up to {with_noun(seen, 'vector')} a norm"
+        )
 
     def _enters(self, path: str) -> Callable[..., None]:
         def hook(module: Any, args: Any, kwargs: Any) -> None:
@@ -379,7 +380,7 @@ class Recorder:
         All batch norms of the model have one line together, and so have all instance norms.
         """
         lines = [f"{path}: {why}" for path, why in self._reasons().items()]
-        return lines + grouped(self.across)
+        return lines + grouped(self.others)
 
     def _reasons(self) -> dict[str, str]:
         """For each norm that was not, or not wholly, recorded, the reason by path."""
@@ -398,9 +399,9 @@ class Recorder:
 
     def __repr__(self) -> str:
         seen = max((sample.seen for sample in self.samples.values()), default=0)
-        norms = f"{counted(len(self.samples), 'norm')} recorded, {len(self.skipped)} not"
-        norms += f", at most {counted(seen, 'vector')} each"
-        return f"<{type(self).__name__} {self.name}: {counted(self.calls, 'call')}, {norms}>"
+        norms = f"{with_noun(len(self.samples), 'norm')} recorded, {len(self.skipped)} not"
+        norms += f", at most {with_noun(seen, 'vector')} each"
+        return f"<{type(self).__name__} {self.name}: {with_noun(self.calls, 'call')}, {norms}>"
 
     def save(self, path: Any, *, full: bool = False) -> None:
         """Write the recording to a file; if it is too large for a page, only its digest: what the page shows.

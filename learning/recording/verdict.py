@@ -10,7 +10,7 @@ import numpy as np
 
 from learning.recording.analysis import ISOTROPIC_SHARE_D, MAX_SAMPLED_KEYS, TableRow
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
-from learning.recording.messages import counted, multiple
+from learning.recording.messages import multiple, with_noun
 from learning.recording.recording import NORM_KINDS
 
 MIN_VECTORS = 20  # with fewer vectors, the 95th percentile is practically the maximum
@@ -135,10 +135,10 @@ def _refused(centre: Sequence[TableRow]) -> str:
     reasons = list(paths.items())
     parts = []
     for why, (first, *more) in reasons[:MAX_REASONS]:
-        others = f" and {counted(len(more), 'other')}" if more else ""
+        others = f" and {with_noun(len(more), 'other')}" if more else ""
         parts.append(f"; not in {first}{others}: {why}")
     if rest := sum(len(some) for _, some in reasons[MAX_REASONS:]):
-        parts.append(f"; nor in {counted(rest, 'other')} (their reasons are in the CSV and JSON)")
+        parts.append(f"; nor in {with_noun(rest, 'other')} (their reasons are in the CSV and JSON)")
     return "".join(parts)
 
 

@@ -349,6 +349,24 @@ def test_a_choice_during_the_opening_shows_the_stage_at_which_a_scene_opens(node
         assert just["progress"] == end["progress"] == 1 and not end["moves"], moment
 
 
+def test_a_stage_chosen_after_a_paused_opening_stays(node):
+    """It also stays if the opening was paused at this very stage."""
+    choice = [["begin"], ["take", 1, None]]
+    recipe = {**RECIPE, "chosen": {"d": "2"}, "text": None}
+    acts = [[0, "begin"], [0, "take", 0, {}], [300, "open"], [1300, "pause"]]
+    acts += [[1400, "goTo", 3, True], [1500, "goTo", 1, True]]
+    [[just, _]] = node.ask(
+        "courses",
+        recipes=[RECIPE, recipe],
+        usual={"d": "3"},
+        acts=acts,
+        hand=choice,
+        moments=[1600],
+        end=9000,
+    )
+    assert just["progress"] == 1
+
+
 def test_a_choice_during_a_run_shows_the_stage_to_which_it_was_moving(node):
     """After a pause, the place where the reader paused stays."""
     choice = [["begin"], ["take", 1, None]]

@@ -261,8 +261,8 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
 
-    It is hidden because it says that the picture is as it was. The valid values in a refused state are not
-    applied later either.
+    It is hidden because it says that the picture is as it was. A click hides it, too. The valid values in a
+    refused state are not applied later either.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -277,6 +277,9 @@ def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     expect(frame.locator(".notice")).to_contain_text("The picture is as it was.")
     page.evaluate(send, {**present, "eps": 0.5})
     until(frame, "p.params.eps === 0.5")
+    expect(frame.locator(".notice")).to_be_hidden()
+    page.evaluate(send, {**present, "vectors": "1" * 9999})
+    frame.locator(".notice").click()
     expect(frame.locator(".notice")).to_be_hidden()
 
 

@@ -280,7 +280,7 @@ def test_a_reload_continues_the_presentation_and_another_visit_does_not(new_page
 
 
 def test_the_key_r_shows_the_stop_afresh(page):
-    """While presenting, R restores the stop's state; without a stop, the defaults."""
+    """While presenting, R restores the state of the stop."""
     k = next(k for k, stop in enumerate(STOPS) if not stop.question and float(stop.state.get("progress", 0)))
     present(page, f"{PAGE}&tour={k + 1}")
     rest(page)

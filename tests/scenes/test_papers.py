@@ -169,7 +169,7 @@ def test_scores_of_trained_models():
         ),
         (
             test_language.tokens_of_the_sentence,
-            "in each of the 162 key heads of these two models (with 32 or 64 dimensions; heads of queries in SmolLM2 share one), every key of a text of 512 tokens can have the highest score",
+            "in each of the 162 key heads of these two models (with 32 or 64 dimensions; in SmolLM2, three query heads share one key head), every key of a text of 512 tokens can have the highest score",
         ),
         (test_depth.trained_streams, "from 2.8 before the first norm of SmolLM2 to 1,027 before the last"),
         (

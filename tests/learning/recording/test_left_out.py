@@ -6,7 +6,7 @@ from torch import nn
 
 from learning.convert import centring
 from learning.recording import record
-from learning.recording.messages import clipped
+from learning.recording.messages import bar, clipped, print_line
 from tests.learning.recording.test_recorder import D, shaken, some
 
 
@@ -145,6 +145,31 @@ def test_all_batch_norms_have_one_line_and_instance_norms_another():
         model(some(4, D, D))
     line = "2 norms: batch norms are not recorded, for example 0"
     assert seen.recording.skipped == (line, "2: instance norms are not recorded")
+
+
+def test_a_module_around_a_batch_norm_is_not_counted():
+    class AroundBatchNorm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.BatchNorm1d(D)
+
+        def forward(self, x):
+            return self.inner(x)
+
+    with record(model := nn.Sequential(AroundBatchNorm(), nn.LayerNorm(D))) as seen:
+        model(some(4, D))
+    assert seen.recording.skipped == ("0.inner: batch norms are not recorded",)
+
+
+def test_lines_on_progress_fit_a_terminal_and_overwrite_one_another(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    print_line(f"recorded {bar(0.5)} 1,000 calls, up to 16,384 vectors a norm")
+    print_line("recorded " + "x" * 200)
+    print_line("done")
+    first, second, last = capsys.readouterr().err.split("\r")[1:]
+    assert len(first) == len(second) == 79 and first.endswith("a norm" + " " * (79 - len(first.rstrip())))
+    assert last == f"{'done':<79}\n"
 
 
 def test_a_long_text_is_cut_between_words():

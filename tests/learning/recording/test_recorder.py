@@ -434,7 +434,7 @@ def test_what_it_takes_is_said_before_it_starts():
         norms = "found 2 LayerNorms, 1 RMSNorm: up to 1,000 vectors of each are kept"
         assert said == [f"{norms}, at most 0.2 MB if each is called once in a pass"]
         model(torch.tensor([[1, 2]]))
-    assert said[1:] == [f"recorded [{'·' * 30}] 1 call; each norm has read up to 6 vectors"]
+    assert said[1:] == [f"recorded [{'·' * 20}] 1 call, up to 6 vectors a norm"]
 
 
 def test_a_model_that_is_a_norm_has_a_name_and_takes_one_vector():
