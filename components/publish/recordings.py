@@ -26,7 +26,7 @@ from learning.file_error import readable
 from learning.recording.analysis import TableRow, measured, with_effects
 from learning.recording.checked import opened
 from learning.recording.digest import REDUCED, Digest, digest, save
-from learning.recording.messages import counted
+from learning.recording.messages import with_noun
 from learning.recording.recording import MAX_VECTORS, Recording
 from learning.recording.report import text, to_csv, to_json
 
@@ -128,7 +128,7 @@ def _record(asked: argparse.Namespace) -> None:
     is_reduced = save(found, asked.out, _counting(len(found.norms)), full=asked.full)
     size = f"{asked.out.stat().st_size / 1e6:.1f} MB"
     more = f"; {REDUCED}. --full keeps all vectors" if is_reduced else ""
-    print(f"\n{asked.out}: {counted(len(found.norms), 'norm')}, {size}{more}", file=sys.stderr)
+    print(f"\n{asked.out}: {with_noun(len(found.norms), 'norm')}, {size}{more}", file=sys.stderr)
 
 
 def _words(path: Path) -> str:
