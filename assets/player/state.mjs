@@ -186,7 +186,7 @@ export class State {
   }
 
   /** The part of the state that stays if `recipe` replaces the present one, as `kept` in link.mjs says. A
-   * stage to which progress moves counts as reached, a cut-short opening as finished. @param {Recipe} recipe */
+   * stage to which progress moves counts as reached, a cut-short opening as over. @param {Recipe} recipe */
   kept(recipe) {
     const progress = this.#opening || this.#cutShort ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);
