@@ -48,9 +48,10 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter nearest to a touch at (x, y) in the window; undefined if none is near enough
- * (FINGER_RADIUS_PX). On touch screens letters are too small to be hit, so the formula itself receives the
- * events (style.css). @template {Element} E @param {E[]} letters @param {number} x @param {number} y */
+/** The letter nearest to a touch at (x, y) in the window; undefined if none is within FINGER_RADIUS_PX to its
+ * left or right, and twice as much above or below it. On touch screens letters are too small to be hit, so
+ * the formula itself receives the events (style.css). @template {Element} E @param {E[]} letters @param
+ * {number} x @param {number} y */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {

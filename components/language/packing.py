@@ -67,7 +67,7 @@ def packed(value: Any) -> Any:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """A mark as a dict: its fields except `guide`, its primitive (`draws`), its dashes and arrow heads."""
+    """A mark as a dict: its kind, primitive (`draws`), dashes, arrow heads, and all fields but `guide`."""
     every = {"mark": type(mark).__name__, "draws": mark.draws, "color": None, "hand": None} | _fields(mark)
     del every["guide"]  # it only matters for framing, which is done
     if isinstance(mark, Stroke):

@@ -286,7 +286,7 @@ def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
 
 
 def rooted(name: str) -> Steps:
-    """The steps x ↦ (√s·x, x) for x = ±1, with s ≥ 0 the value of the slider `name`."""
+    """The steps that take x, which must be 1 or −1, to (√s·x, x); s ≥ 0 is the value of the slider `name`."""
     # They normalise the tiny number h = 10⁻¹²·x to s·h/√(h² + s), and then divide the result by 10⁻¹². In
     # double precision, s·h/√(h² + s) equals √s·h; for s = 0 it is 0.
     tiny = 1e-12

@@ -45,7 +45,7 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """A head's share of an axis is the integral of the head's window from ½ before to ½ after the axis.
+    """A head's share of axis i is the integral of the head's bump function from i − ½ to i + ½.
 
     SciPy computes the integrals. They are divided by their sum over the heads.
     """

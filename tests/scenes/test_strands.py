@@ -223,7 +223,7 @@ def drawn_apart():
     start = np.arctan2(points.points[:, 1], points.points[:, 0])
     assert (np.diff(start) > 0).all()
     for k, stage in enumerate(stages):
-        at, drawn = stage[:, :2], stage[:, 3:]
+        at, drawn = stage[:, :2], stage[:, 2:4]
         radius = np.linalg.norm(drawn, axis=1) / np.linalg.norm(at, axis=1)
         np.testing.assert_allclose(drawn, radius[:, None] * at, atol=EXACT)
         if k and k % 2 == 0:
@@ -298,7 +298,7 @@ def along_the_ray():
         params = dict(found.params) | {"ray": angle}
         level = found.recipe.cloud("level").stages(params)[0][0, 0]
         heights = found.recipe.cloud("curve").stages(params)[6][:, 1]
-        drawn, up = found.recipe.cloud("strands").stages(params)[6][:, 3:], np.radians(angle)
+        drawn, up = found.recipe.cloud("strands").stages(params)[6][:, 2:4], np.radians(angle)
         assert (drawn[:, 0] > 0).all()  # on the right, where the ray is
         beyond = drawn @ [-np.sin(up), np.cos(up)]
         assert crossings(heights, level) == crossings(beyond, 0) == strands

@@ -112,8 +112,9 @@ export function writeLine(line, points, scale, kept, size, { ranges }) {
   line.arcLength = [0, arc || 1];
 }
 
-/** A vertex array for a line with n points: each vertex has its colour set; all other numbers are 0. @param
- * {number} n @param {number[]} color red, green, blue, 0 to 1 */
+/** The vertices of a line with n points (four for each of its n − 1 segments, with 12 numbers each) as an
+ * array, in which only the colour of each vertex is set; all other numbers are 0. @param {number} n @param
+ * {number[]} color red, green, blue, 0 to 1 */
 function lineTemplate(n, color) {
   const out = new Float32Array(48 * (n - 1));
   for (let v = 0; v < 4 * (n - 1); v++) out.set([...color, 1], 12 * v + 8);

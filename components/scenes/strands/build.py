@@ -33,15 +33,16 @@ HEIGHTS, DISTANCES = (
 )  # in tenths, so that fields are short
 START: Axis = ("angle at the start, °", -185, 185)
 HEIGHT: Axis = ("height now", -1.1, 1.1)
+LINEAR = np.array([[0, FLAT], [1, 0]])  # of each layer's affine map
 PLANE = rows(np.eye(2))
-DRAWN = rows(np.eye(2, 5, 3))
+DRAWN = rows(np.eye(2, 6, 2))
 NUMBERS = range(1, NORMS + 1)
 
 
 def layer(k: int, d: int = 2) -> tuple[Step, ...]:
     """Layer k, an affine map and the norm, as steps on the first two of d coordinates; the others stay."""
     A, across, up = np.eye(d), np.eye(d)[0], np.eye(d)[1]
-    A[:2, :2] = np.array([[0, FLAT], [1, 0]])
+    A[:2, :2] = LINEAR
     return Affine(A, Entries(np.zeros(d), {f"t{k}": across / 10, f"s{k}": -up / 10})), Normalize(
         groups=((0, 1),)
     )
@@ -63,16 +64,16 @@ def layers_keeping_start() -> Pipeline:
 
 
 def layer_drawn_apart(k: int) -> tuple[Step, ...]:
-    """Layer k as steps of points (x, y, u, x', y'), of which (x', y') is drawn; u stays.
+    """Layer k as steps of points (x, y, x', y', u, r), of which (x', y') is drawn; u stays.
 
-    After the affine map, (x', y') = (x, y). After the norm, (x', y') = (1 + APART·k·u)·(x, y), so that
-    strands which lie on one another are drawn apart.
+    After the affine map, (x', y') = (x, y) and r = 1 + APART·k·u. After the norm, (x', y') = r·(x, y), so
+    that strands which lie on one another are drawn apart.
     """
-    affine, norm = layer(k, 3)
-    first_three, copied = Affine(np.eye(3, 5)), Affine(np.eye(5, 3) + np.eye(5, 3, -3))
-    apart = Affine(np.diag([1, 1, APART * k]), [0, 0, 1]), Product([(0, 2), (1, 2)])
-    both = Branches((Pipeline((norm,)), Pipeline((norm, *apart))), "concat")
-    return tuple(Branches((Pipeline((first_three, *steps)),)) for steps in ((affine, copied), (both,)))
+    A, (across, up) = np.zeros((6, 6)), np.array([[1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]])
+    A[:4, :2], A[4, 4], A[5, 4] = np.tile(LINEAR, (2, 1)), 1, APART * k
+    shift = Entries(np.eye(6)[5], {f"t{k}": across / 10, f"s{k}": -up / 10})
+    norm = Normalize(groups=((0, 1), (2, 3))), Product([(0,), (1,), (2, 5), (3, 5), (4,), (5,)])
+    return Affine(A, shift), Branches((Pipeline(norm),))
 
 
 def on_circle(degrees: np.ndarray) -> np.ndarray:
@@ -125,7 +126,7 @@ def build(choices: Choices, found: Found) -> Recipe:
     dots: Look = {"color": began(beads[:, 2]), "size": 6}
     apart = [step for k in NUMBERS for step in layer_drawn_apart(k)]
     order = np.linspace(-0.5, 0.5, POINTS)[:, None]
-    strands = np.concatenate([points[:, :2], order, points[:, :2]], -1)
+    strands = np.concatenate([points[:, :2], points[:, :2], order, np.ones((POINTS, 1))], -1)
     against_start = Row((0, 0, 1.0)), Row((0, 1.0, 0))
     both = Affine(np.zeros((2, 1)), Entries([0, -np.pi / 2], {"ray": np.full(2, np.pi / 180)}))
     height = Affine(np.zeros((1, 1)), Entries([-np.pi / 2], {"ray": [np.pi / 180]}))
