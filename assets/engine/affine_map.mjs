@@ -28,8 +28,9 @@ const MIN_AXIS_RATIO = 1e-4;
 const frames = new WeakMap();
 
 /**
- * The invertible affine map that takes each of n points in `before` to the point with the same index in
- * `after`, up to rounding; null if there is none or n is 0. The axes of `before` are cached.
+ * What must be known (`AffineMap`) of the invertible affine map that takes each of n points in `before` to
+ * the point with the same index in `after`, up to rounding; null if there is no such map or n is 0. The axes
+ * of `before` are cached.
  * @param {Points} before @param {Points} after @param {number} n @param {number} d the number of coordinates
  * of a point @returns {AffineMap | null}
  */

@@ -62,7 +62,10 @@ def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None
 
 
 def _rows(table: re.Match[str]) -> str:
-    """The rows of a table, without its head, as lines that LINE_END separates. table: a match of its HTML."""
+    """The rows of a table as lines, each with the titles of its columns; LINE_END is around each line.
+
+    table: a match of the table's HTML.
+    """
     columns, *rows = [CELL.findall(row) for row in ROW.findall(table[0])]
     return LINE_END + LINE_END.join(row_text(columns, row) for row in rows) + LINE_END
 

@@ -48,10 +48,11 @@ DIGITS = 7  # significant digits of the numbers in a file, more than any table s
 class Reduced:
     """The input vectors of one norm (normalisation layer) in m ≤ 7 coordinates, which suffice to draw them.
 
-    points            coordinates along a, b, 1̂, where a and b are the drawn directions orthogonal to
-                      1̂ = (1, …, 1)/√d, and up to three further directions (see the module's docstring);
-                      last, the length of the vector's part outside all these directions
-    gain              the matrix that maps a row of `points` to its three drawn coordinates after the gain γ
+    points            a row for each vector: its coordinates along the three drawn directions a, b and
+                      1̂ = (1, …, 1)/√d; then those along up to three more directions (see the module's
+                      docstring); last, the length of what is left of the vector
+    gain              the matrix G whose product Gp, with a row p of `points`, has the three drawn coordinates
+                      after the gain γ
     shift             the three drawn coordinates of the shift β
     position, token   as in `Norm`
 

@@ -254,10 +254,11 @@ def a_step_where_you_want_it():
 
 
 def what_a_fold_tells():
-    """The activation curve is lowest at −1/t; a large shift t lets one threshold find extreme days.
+    """For a shift t > 1 the activation curve is lowest at −1/t.
 
-    Extreme days are very hot or very cold. If t is well above 1, the best threshold finds them more
-    accurately after the layer than before it. If x is first multiplied by a, t must be well above a.
+    If t is well above 1, the best single threshold on temperatures finds extreme days (very hot or very cold
+    ones) more accurately after the layer than before it. A layer that first multiplies x by a needs a t well
+    above a.
     """
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):

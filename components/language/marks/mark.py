@@ -110,7 +110,7 @@ class Mark:
         raise ValueError(f"{type(self).__name__} of {self.cloud!r} has one colour")
 
     def opacity_at(self, progress: float) -> float:
-        """The opacity at a position between stages, where `fade` is interpolated linearly."""
+        """`opacity` times the factor `fade`, interpolated linearly at a position between stages."""
         if self.fade is None:
             return self.opacity
         return self.opacity * float(np.interp(progress, range(len(self.fade)), self.fade))

@@ -282,8 +282,9 @@ def numbers_view(
 def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
     """Points, pipeline and place of a cloud that has a point for each component of each vector of x (n, d).
 
-    The point for component i of a vector holds that component at the start, the same component now, the
-    vector now, and the unit vector eᵢ.
+    A point (vector, eᵢ) stands for component i of a vector. The place of the cloud multiplies the vector by
+    the parameter c, adds the parameter b to it, and puts two numbers before it. The first is component i at
+    the start. The second is component i at the present stage; each step acts on the vector and renews it.
     """
     n, d = x.shape
     at = np.eye(2 * d + 2)
