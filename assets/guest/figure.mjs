@@ -10,6 +10,7 @@ import { key } from "../page/keys.mjs";
 import { home } from "../painter/views.mjs";
 import { read } from "../player/link.mjs";
 import { Player } from "../player/player.mjs";
+import { NOT_DRAWN_TEXT } from "../player/recipe_changes.mjs";
 import { ask } from "../player/source.mjs";
 import { Binding, fulfils, paced, query, same, toAdopt, without } from "./binding.mjs";
 import { PROPERTIES, unknownParameter, wrongProperty } from "./properties.mjs";
@@ -96,9 +97,7 @@ export class Figure {
   #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;
-      const done = turn().catch(() =>
-        this.#refuse("The figure could not be drawn. Reload the page to try again."),
-      );
+      const done = turn().catch(() => this.#refuse(NOT_DRAWN_TEXT));
       return Promise.race([done, new Promise((go) => (this.goOn = () => go(undefined)))]);
     });
   }

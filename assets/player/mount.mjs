@@ -15,7 +15,7 @@ import { passages, stageShownAt } from "./passages.mjs";
 import { PlanePanel } from "../painter/plane.mjs";
 import { NoWebGL, SpacePanel } from "../painter/plotly/space.mjs";
 import { picture } from "../painter/pictures.mjs";
-import { pair, rename, tabs } from "./tabs.mjs";
+import { pair, rename, selectNamed, tabs } from "./tabs.mjs";
 import { Tour } from "./tour.mjs";
 import { drawingShown } from "../browser.mjs";
 import { name, reserveLegend } from "../painter/names.mjs";
@@ -185,6 +185,7 @@ async function keep(player, frame) {
         .then(() => panel.onRest());
     }),
   );
+  selectNamed(player);
   pair(player);
 }
 

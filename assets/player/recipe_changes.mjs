@@ -30,7 +30,7 @@ const BUSY_TEXT = "The server is busy";
 const ERROR_STATUS = 500;
 const MAX_LINK_ERRORS = 6;
 const KEEPS_ASKING_TEXT = "This page keeps asking";
-const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
+export const NOT_DRAWN_TEXT = "The figure could not be drawn. Reload the page to try again.";
 
 export class RecipeChanges {
   #player;

@@ -8,8 +8,10 @@
  * selected view stands beside the first one (`pair`). */
 
 import { h } from "../dom.mjs";
+import { plain } from "./describe.mjs";
 /** @import { View } from "../engine/engine.mjs" */
 /** @import { Player } from "./player.mjs" */
+/** @import { Stop } from "./tour.mjs" */
 
 const NUMBERS_TAB = "numbers";
 
@@ -79,6 +81,7 @@ export function tabs(player) {
     ...buttons,
   );
   choose(0);
+  selectNamed(player, list);
   // low windows and presentations have no tab for numbers
   new ResizeObserver(() => {
     if (list.checkVisibility() && !buttons[selected].checkVisibility()) choose(0);
@@ -122,4 +125,23 @@ const tabAfter = (key, now, last) =>
 export function rename(player, v) {
   const tab = player.need("views").querySelectorAll("[role=tab]")[v - 1];
   if (tab && v) tab.textContent = called(player.recipe.views[v]);
+}
+
+/** For each player the stop of the tour for which `selectNamed` has selected a tab.
+ * @type {WeakMap<Player, Stop>} */
+const served = new WeakMap();
+
+/** Select the tab that the text of the tour's present stop names in quotation marks, if it names one. This is
+ * done once for a stop, so that the reader can select another tab. Call this function when the tour has come
+ * to a stop, and when the labels of the tabs have changed. @param {Player} player @param {Element} [parent]
+ * the element that contains the tabs */
+export function selectNamed(player, parent = player.need("views")) {
+  const { stop, asking } = player.tour ?? {};
+  if (!stop || asking || served.get(player) === stop) return;
+  served.delete(player);
+  const buttons = /** @type {NodeListOf<HTMLElement>} */ (parent.querySelectorAll("[role=tab]"));
+  const named = [...buttons].find((tab) => plain(stop.html).includes(`“${tab.textContent}”`));
+  if (!named) return;
+  served.set(player, stop);
+  named.click();
 }

@@ -18,6 +18,7 @@
 import { h } from "../dom.mjs";
 import { arrive, noteStop, writeStop } from "./address.mjs";
 import { question, verdict } from "./guess.mjs";
+import { selectNamed } from "./tabs.mjs";
 /** @import { Player } from "./player.mjs" */
 
 /** Create the elements at the end of the last stop: a sentence that leads to the next scene, and a link to
@@ -210,6 +211,7 @@ export class Tour {
     this.#on.textContent = this.#atEnd ? "Done" : "Next";
     this.#scroll();
     this.#player.go(this.#stops[k].state, linked);
+    selectNamed(this.#player);
   }
 
   /** Scroll so that card and figure are both visible. */

@@ -22,8 +22,9 @@ MAX_KEYS = 256  # each is compared with all others in each frame
 class Scope:
     """Reference checker: the clouds, parameters and stages to which a mark or readout may refer.
 
-    The methods raise WrongRecipe with messages that begin with `where`.
+    The methods raise WrongRecipe.
 
+    where       the mark or readout that is checked; the error messages begin with it
     clouds      the clouds of the recipe
     parameters  the names of its parameters
     stages      the number of its stages

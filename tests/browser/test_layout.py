@@ -156,6 +156,23 @@ def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
     rest(page)
 
 
+def test_on_a_telephone_the_tour_selects_the_tab_that_a_stop_names(kept):
+    """The tour selects the tab whose title is in the stop's text, once: the reader can select another."""
+    selected = kept.get_by_role("tab", selected=True)
+    resize(kept, TELEPHONE)
+    visit(kept, "/outlier?tour=5")
+    expect(selected).to_have_text("Largest factor on a gradient")
+    kept.get_by_role("button", name="Next", exact=True).click()
+    expect(selected).to_have_text("Near the limit, rounded to 8 bits")
+    kept.get_by_role("tab", name="Numbers").click()
+    kept.get_by_label("norm", exact=True).select_option("layernorm")
+    until(kept, "p.choices.norm === 'layernorm' && p.ready")
+    expect(selected).to_have_text("Numbers")
+    visit(kept, "/strands?tour=6")
+    expect(selected).to_have_text("Strands in trained networks")
+    resize(kept, DESK)
+
+
 @pytest.mark.parametrize("size", [TELEPHONE, (360, 640)])
 def test_on_a_telephone_both_pictures_are_visible_while_a_slider_is_moved(kept, size):
     page, slider = kept, "#parameter-q"

@@ -20,6 +20,7 @@ WORDS += "|hundred|thousand|million|millionth|half|twice|third|quarter|fifth|six
 # without a comma).
 DIGITS = r"(?<![\w.^])(?<![_^]\{)(?!(?:19|20)[0-9]{2}\b)[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?!-sphere)"
 COUNTED = re.compile(rf"{DIGITS}|\b(?:{WORDS})s?\b(?!-plane)", re.I)
+NAMED = re.compile(r"\b(?:[Pp]anel|[Pp]icture) “([^”]+)”")  # a panel, by its title
 UNSAID = re.compile(r"^@ .*$|^[0-9]+\. ", re.M)  # states of stops, and numbers of list items
 
 
@@ -36,10 +37,12 @@ def text(slug: str) -> str:
 def claims(slug: str) -> list[tuple[int, int]]:
     """The positions (beginning, end) of all numbers in the text of a scene, in digits or in words.
 
-    Positions are indices of characters in `text(slug)`. Left out are exponents, indices, years, and words
-    such as "one" and "first".
+    Positions are indices of characters in `text(slug)`. Left out are exponents, indices, years, the titles of
+    panels, and words such as "one" and "first".
     """
-    return [found.span() for found in COUNTED.finditer(text(slug))]
+    titles = [found.span() for found in NAMED.finditer(text(slug))]
+    found = [found.span() for found in COUNTED.finditer(text(slug))]
+    return [(a, b) for a, b in found if not any(low <= a and b <= high for low, high in titles)]
 
 
 def places(slug: str, fragment: str) -> list[tuple[int, int]]:

@@ -189,7 +189,7 @@ CLAIMS = {
     "Nothing moves. LayerNorm has become RMSNorm": only_what_is_read,
     "### A forgotten mean ? A forgotten bias adds a mean of 1 to the stream. Which norm goes wrong?": forgotten,
     "RMSNorm also puts points outside it, if the mean of the stream is not 0.": forgotten,
-    "The number below the picture is the largest distance of a dot from its ring: 3.07. (In the panel it is 2.80, because the panel leaves out one direction.)": forgotten,
+    "The number below the picture is the largest distance of a dot from its ring: 3.07. (In the picture “What the next block reads” it is 2.80, because one direction is left out there.)": forgotten,
     "it adds one constant to all coordinates of the stream": forgotten,
     "The number in the corner is the largest distance if LayerNorm takes the place of RMSNorm: 0 up to rounding.": forgotten,
     "The same with four numbers and trained weights.": the_numbers,

@@ -7,7 +7,8 @@ from importlib import import_module
 import pytest
 
 from components.language.scene import scenes
-from tests.scenes.claims import body, claims, places, text
+from components.training.recipes import recipe_of
+from tests.scenes.claims import NAMED, body, claims, places, text
 from tests.scenes.rules import keep
 
 OWN = {slug: import_module(f"tests.scenes.test_{slug}") for slug in scenes()}
@@ -40,6 +41,26 @@ def test_every_claim_stands_in_the_text(slug):
     keys = OWN[slug].CLAIMS
     lost = [key for key in keys if not places(slug, key)]
     keep("claims in text", slug, not lost, lost)
+
+
+@pytest.mark.parametrize("slug", OWN)
+def test_panels_are_called_by_their_titles(slug):
+    """No text says where a panel is; the titles that it names exist, those of a stop at that stop."""
+    placed = re.findall(
+        r"(?<!\*)\b(?:second|third|last|left|right|upper|lower|lowest) (?:panel|picture)\b", text(slug)
+    )
+    keep("panels by title", slug, not placed, ", ".join(placed))
+    scene, shown = scenes()[slug], set()
+    named = NAMED.findall(text(slug))
+    for stop in scene.text.tour if named else ():
+        recipe = recipe_of(
+            scene, **{c.name: stop.state[c.name] for c in scene.choices if c.name in stop.state}
+        )
+        titles = {view.title for view in recipe.views}
+        own = set(NAMED.findall(re.sub(r"<[^>]+>", "", stop.html)))
+        keep("panels by title", slug, own <= titles, f"{own - titles} at the stop {stop.title!r}")
+        shown |= titles
+    keep("panels by title", slug, set(named) <= shown, set(named) - shown)
 
 
 @pytest.mark.parametrize("slug", OWN)

@@ -309,7 +309,7 @@ CLAIMS = {
     r"the lowest value is 0.866, at $x = -0.5$. Both ends are at 1.": a_shallow_fold,
     r"At $t = 0.7$ the shifted circle goes around the origin. Will two points still land on one place?": each_its_own,
     r"The curve only climbs, or for a negative $a$ only falls": one_way_only,
-    "### Half of every angle At $t = 1$ the circle passes through the origin. Every angle is halved, so the points fill the right half of the circle evenly. Look at the speed: towards $x = -1$ it leaves its panel.": half_of_every_angle,
+    "### Half of every angle At $t = 1$ the circle passes through the origin. Every angle is halved, so the points fill the right half of the circle evenly. Look at the panel “Speed when t moves”: towards $x = -1$ the curve leaves it.": half_of_every_angle,
     r"Move $t$ slowly up to 1.02 and watch it rush to the other side, while the points on the right hardly move.": the_jump,
     r"Stretched by $a = 4$, then shifted by 2: the ellipse contains the origin again, and the curve is a step. It crosses 0 at $x = -t/a = -0.5$.": a_step_where_you_want_it,
     "But the lowest point is at $x = -1/t$, not at 0: for a $t$ just above 1 it is a rather cold day. One threshold separates extreme days from typical ones only if the shift $t$ is well above 1 or, with a stretch, well above $a$;": what_a_fold_tells,

@@ -287,11 +287,11 @@ CLAIMS = {
     "The first stage does not show the inputs, but what the norm would give if this coordinate were 0.": normed_without_it,
     "so the limit is $\\sqrt{\\frac{d}{d-1}} \\left(\\sqrt d\\, e_1 - \\frac{1}{\\sqrt d}\\, 𝟏\\right)$; for RMSNorm it is $\\sqrt d\\, e_1$.": the_limits,
     r"As $a$ grows, all outputs approach one point, marked by the ring. For LayerNorm this is a point of the hyperplane $\Sigma x = 0$ (for $d = 3$ a plane)": the_limits,
-    r"The upper panel on the right shows the largest factor by which the norm can multiply a gradient: $1/\sigma$": the_factor,
+    r"The panel “Largest factor on a gradient” shows by how much the norm can multiply a gradient at most: $1/\sigma$": the_factor,
     "The gradient's part along the output is removed, and for LayerNorm also the part along $𝟏$.": the_most_of_a_gradient,
     "The curves belong to 14 of the points": fourteen,
     "ten times the outlier, a tenth of the factor.": a_tenth,
-    "The lower panel magnifies two coordinates": the_limits,
+    "The panel “Near the limit” magnifies two coordinates": the_limits,
     "**The rest is squeezed like $1/a$.** For the vector $a\\, e_1$ alone, $\\sigma = a \\sqrt{d-1} / d$.": sigma_of_the_outlier_alone,
     r"so the differences between two outputs shrink like $1/a$. The other coordinates of its outputs tend to $-1/\sqrt{d-1}$. RMSNorm divides by nearly $a / \sqrt d$, and the other coordinates of its outputs shrink like $1/a$.": squeezed,
     "In training, gradients pass back through the norm. They shrink like $1/a$ too": the_most_of_a_gradient,
@@ -307,7 +307,7 @@ CLAIMS = {
     "Without centring, the limit is the pole $\\sqrt d\\, e_1$ of the sphere.": a_pole,
     "### Four dimensions": all_within_half,
     "LayerNorm's sphere in the hyperplane. At $a = 10$ all outputs are within 0.5 of the limit.": all_within_half,
-    "### Rounded to 8 bits The lower panel shows the rounded points. Only 105 different ones are left of 220.": lambda: (
+    "### Rounded to 8 bits The panel “Near the limit, rounded to 8 bits” shows the rounded points. Only 105 different ones are left of 220.": lambda: (
         places_left("Rounded to 8 bits", 105)
     ),
     "At $a = 100$ only 21 are left.": lambda: places_left("A larger outlier", 21),

@@ -263,7 +263,7 @@ def out_of_the_panels():
 
 
 CLAIMS = {
-    "lengths above 5 are not shown.": out_of_the_panels,
+    "leaves out lengths above 5.": out_of_the_panels,
     "prefers one direction of $w$. An arrow shows this direction; a longer arrow means a stronger pull. Without a pull there is no arrow.": as_long_as_it_is_strong,
     "Without decay there is no dashed line.": out_of_the_panels,
     "Each point of the plane is a weight vector $w$ with two numbers.": orthogonal,

@@ -177,7 +177,7 @@ def two_faces_apart():
         assert sign * slide[0, 0] > 0.5
 
 
-def the_third_picture():
+def the_shadow_as_a_map():
     state = stop("shear", "Straight lines become arcs")
     assert state.recipe.views[2].name == "map"
     before, after = at("Straight lines become arcs", "rim")[:2]
@@ -257,15 +257,15 @@ def the_same_map():
 
 CLAIMS = {
     r"The half with $z \ge 0$ is blue and slides one way; the half with $z \le 0$ is pink and slides the other way.": two_halves,
-    "The shadows of its two coloured faces consist of straight lines.": two_straight_shadows,
+    "In the picture “A cube under the same shear” the shadows of the two coloured faces consist of straight lines.": two_straight_shadows,
     r"It is $r$ in the middle and 0 on the rim. So the middle slides by $s r$, and the rim does not move. A straight line $x = k$ becomes an arc of an ellipse (for $s \ne 0$).": the_map,
     r"Follow a line of the half $z \ge 0$ to the right, at a fixed $y = k$. Write $w = \sqrt{r^2 - k^2}$ and $x = w \sin(\varphi)$. The point at $x$ goes to $$x' = w \sin(\varphi) + s\, w \cos(\varphi) = w \sqrt{1 + s^2}\, \sin(\varphi + \arctan(s))$$ For $s > 0$ this is largest at $\varphi = 90° - \arctan(s)$, before the rim at $\varphi = 90°$. From there to the rim the shadow turns back, so two points of the half $z \ge 0$ share one shadow.": it_folds,
     "Every point inside the grey circle is the shadow of two points of the sphere, one blue and "
     "one pink.": shadow_of_two,
     "Its two coloured faces have moved apart, and every line of their shadows is still straight.": two_faces_apart,
-    "Look at the third picture.": the_third_picture,
-    "The third picture shows where the shadow of each point goes in the plane.": the_third_picture,
-    r"The circle is the rim, where $z = 0$: it has not moved.": the_third_picture,
+    "Look at the picture “The shadow as a map”.": the_shadow_as_a_map,
+    "The picture “The shadow as a map” shows where the shadow of each point goes in the plane.": the_shadow_as_a_map,
+    r"The circle is the rim, where $z = 0$: it has not moved.": the_shadow_as_a_map,
     r"Change **s** to $-0.8$ and they trade places.": they_trade_places,
     r"An affine map of the plane that fixes all points of a circle fixes every point. But here the rim stays, and the middle of the shadow moves by $s r$. So the map on the sphere's shadow is neither linear nor affine. On the shadow of the cube's face it is affine: a shift by $\pm s h$.": not_affine,
     r"An ellipse: the circle, stretched along $x$ by the factor $\sqrt{1 + s^2}$. The shadow consists of all $(x + s z, y)$ with $x^2 + y^2 + z^2 = r^2$. At a given $y$ the sum $x + s z$ reaches $\pm\sqrt{1 + s^2}\,\sqrt{r^2 - y^2}$.": the_outline,

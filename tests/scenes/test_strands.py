@@ -126,7 +126,7 @@ def third_panel():
     assert film("spiral_15").network.hidden_widths == (3, 3, 3)
 
 
-def third_panel_and_bound():
+def trained_networks_and_bound():
     third_panel()
     flat_once()
 
@@ -331,7 +331,7 @@ CLAIMS = {
     "They are for $\\varepsilon = 0$": without_eps,
     r"The networks were trained with $\varepsilon = 0.001$. Setting $\varepsilon = 0$ changes the answers little: 102 of all 160 networks give each of the 200 training points the same answer as before, and no network changes more than 16 answers. Of the 69 networks that learn the spiral, 46 change none.": without_eps,
     r"### Does the bound hold with $\varepsilon > 0$? Yes, in networks of width 3. Before the last norm the sheet has become a surface in space. With $\varepsilon > 0$ and one-to-one linear layers, this surface does not touch itself: different points of the sheet come to different places. Only the last norm puts points on one another, because it sends all points of one ray from the origin to one direction. So the number of strands in a direction is the number of points in which the ray meets the surface. How many can there be? - A norm with $\varepsilon$ sends $x$ to $y$, and $x = \sqrt\varepsilon\, y / r$ with $r = \sqrt{1 - \lVert y \rVert^2}$. - Put this into the equation of a surface of degree $n$, and multiply by $r^n$. A term of degree $k$ now has the factor $r^{n-k}$. Even powers of $r$ are polynomials in $y$, and odd ones are $r$ times a polynomial. So the equation becomes $A + r B = 0$, with polynomials $A$ and $B$ in $y$ of degrees $n$ and $n - 1$ at most. So $A^2 = r^2 B^2$: after the norm the surface has an equation of degree $2n$ at most. The linear layers between the norms do not change the degree. - So the flat sheet, of degree 1, becomes a part of an ellipsoid, of degree 2. Before the last of six norms, the surface has degree 32 at most. - A line meets a surface of degree $n$ in at most $n$ points, unless it lies in the surface. So, unless a ray lies in the surface, the last norm sends at most 32 points to its direction.": degree_doubles,
-    "The third panel is about networks of width 3 that were trained on a spiral. Across: the number of norms of a network. Upwards: the logarithm, to base 2, of its largest number of strands in any direction. A longer grey bar means that more networks have this value. The bound is drawn as well: the first norm of these networks gets a flat sheet, which it cannot fold, and each further norm at most doubles the strands.": third_panel_and_bound,
+    "The panel “Strands in trained networks” is about networks of width 3 that were trained on a spiral. Across: the number of norms of a network. Upwards: the logarithm, to base 2, of its largest number of strands in any direction. A longer grey bar means that more networks have this value. The bound is drawn as well: the first norm of these networks gets a flat sheet, which it cannot fold, and each further norm at most doubles the strands.": trained_networks_and_bound,
     "**Most trained networks with four or more norms stay below it, too.**": most_below,
     "Those with six norms, of which the first cannot fold, reach 8 strands (median of 32 networks).": as_many_folds,
     "There are two dimensions and five layers, each followed by a norm. The norms lay pieces of a circle on one another. Drag": five_layers,
@@ -339,7 +339,7 @@ CLAIMS = {
     "After the second norm there are 4 strands. The norms that follow make 8, 16 and 32.": one_more,
     "The ray crosses 8 strands, and in the panel “Height of each point” the curve crosses the line 8 times. Drag the ray up to the end, and there are none.": along_the_ray,
     "So that you can count the strands, the picture draws them apart: the larger the angle at which a point began, the farther out it is drawn.": drawn_apart,
-    "In the third panel, compare the median with the bound. They meet for two and three norms. From four norms on the median is lower.": medians_and_bound,
+    "In the panel “Strands in trained networks”, compare the median with the bound. They meet for two and three norms. From four norms on the median is lower.": medians_and_bound,
     "The sliders $s$ move each layer's ellipse down, the sliders $t$ move it away from the origin. They count in tenths: 3 means 0.3.": twice_on_an_ellipse,
     "The norm brings each point along its ray back to the circle.": on_the_circle,
     "After a norm all points are on the right half of the circle, where no two places have the same height. So a point at the height of the line is on the ray, and the number of crossings of the curve and the line is the number of strands.": sheet_by_sheet,

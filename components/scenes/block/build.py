@@ -334,7 +334,7 @@ def away() -> list[float]:
 
 
 def over(show: Sequence[Row], height: float) -> tuple[Row, ...]:
-    """The display rows `show`, moved up by `height` in the picture."""
+    """The display rows `show`, with `height` as the offset of the third row, in units of the picture."""
     return *show[:2], replace(show[2], offset=height)
 
 
