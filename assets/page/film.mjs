@@ -1,8 +1,9 @@
 // @ts-check
 /** Record a video of a figure in the browser while the figure plays from the first to the last stage. In each
- * frame all panels of the figure are copied to one canvas, which a `MediaRecorder` records. */
+ * frame the figure is copied to a canvas, which a `MediaRecorder` records. */
 
-import { h, pen, saveData } from "../dom.mjs";
+import { saveData } from "../dom.mjs";
+import { copying, placeNames } from "../player/saving.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
 /** Video formats in order of preference. Most programs can open H.264 (avc1). An MP4 file for which no codec
@@ -27,34 +28,26 @@ export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorde
  * browser cannot record. @param {Player} player */
 export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
 
-/** Create a canvas with the size of the figure in device pixels, rounded to even numbers, and a function
- * `copy` that draws the present picture of all panels on the canvas. @param {Player} player */
-async function copying(player) {
-  const { panels } = player;
-  const { width, height } = player.need("views").getBoundingClientRect();
-  const ratio = devicePixelRatio;
-  const even = (/** @type {number} */ x) => 2 * Math.round(x / 2);
-  const canvas = h("canvas", { width: even(width * ratio), height: even(height * ratio) });
-  const context = pen(canvas);
-  const images = await Promise.all(panels.map((panel) => panel.images(true)));
-  const copy = () => {
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = getComputedStyle(document.body).backgroundColor;
-    context.fillRect(0, 0, width, height);
-    const from = player.need("views").getBoundingClientRect();
-    panels.forEach((panel, v) => {
-      const { left, top } = panel.gd.getBoundingClientRect();
-      panel.copy(context, left - from.left, top - from.top, images[v]);
-    });
-  };
-  return { canvas, copy };
-}
-
 /** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
  * switches on the loop in the meantime, the recording ends there and is saved; if the player is closed,
  * nothing is saved. @param {Player} player @param {Format} format the video format */
 export async function film(player, { type, ending }) {
-  const { canvas, copy } = await copying(player);
+  player.loop = false;
+  player.notice("Recording the video …");
+  const forgetPlaces = await placeNames(player);
+  const parts = await recording(player, type).finally(forgetPlaces);
+  if (player.closed) return;
+  const saved = new Blob(parts, { type });
+  if (saved.size < MIN_FILM_BYTES)
+    return player.notice("The browser recorded nothing. A smaller window may help.");
+  player.notice("");
+  saveData(saved, `${player.slug}.${ending}`);
+}
+
+/** Record the figure while it plays once. @param {Player} player @param {string} type the video format
+ * @returns the chunks of the recording */
+async function recording(player, type) {
+  const { canvas, copy } = await copying(player, devicePixelRatio, true);
   const recorder = new MediaRecorder(canvas.captureStream(), {
     mimeType: type,
     videoBitsPerSecond: BITS_PER_SECOND,
@@ -82,9 +75,7 @@ export async function film(player, { type, ending }) {
     copy();
     requestAnimationFrame(draw);
   };
-  player.loop = false;
   player.seek(0);
-  player.notice("Recording the video …");
   recorder.start(CHUNK_MS);
   draw();
   await nextPicture();
@@ -94,10 +85,5 @@ export async function film(player, { type, ending }) {
   if (goesOn()) await nextPicture();
   recorder.stop();
   await stopped;
-  if (player.closed) return;
-  const saved = new Blob(parts, { type });
-  if (saved.size < MIN_FILM_BYTES)
-    return player.notice("The browser recorded nothing. A smaller window may help.");
-  player.notice("");
-  saveData(saved, `${player.slug}.${ending}`);
+  return parts;
 }

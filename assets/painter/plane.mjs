@@ -274,6 +274,7 @@ export class PlanePanel extends Panel {
 
   /** @override @param {boolean} moving */
   async images(moving) {
+    if (moving) this.draw(); // a panel that stays at rest may never have been drawn on the canvas
     const { data, layout } = this.gd;
     const { width, height } = size(this.gd);
     const plotly = new Image();

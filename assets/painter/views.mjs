@@ -1,10 +1,8 @@
 // @ts-check
-/** Helpers for panels: load Plotly, make a view's legend, give its initial camera, and join all views into
- * one picture. */
+/** Helpers for panels: load Plotly, make a view's legend, and give its initial camera. */
 
 import { shared } from "../globals.mjs";
-import { h, pen, readable } from "../dom.mjs";
-import { size } from "./traces.mjs";
+import { h, readable } from "../dom.mjs";
 
 /** Load the Plotly library at the first call, and only once for the page; later calls return the same
  * promise. If it cannot be loaded, the promise rejects, and the next call tries again. @param {string} source
@@ -82,26 +80,3 @@ const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hin
  * @param {Extract<import("../engine/recipe.d.ts").Mark, {draws: "line"}>} layer */
 const stroke = (layer) =>
   `<svg viewBox="0 0 40 4" aria-hidden="true"><path d="M0 2h40" stroke="var(--${layer.role})" stroke-width="3" stroke-dasharray="${layer.pattern}"/></svg>`;
-
-/** Draw one picture of all views as they look now, side by side, at two canvas pixels per CSS pixel. Panels
- * that are not built yet are left out. @param {import("./painter.mjs").Panel[]} all @param {string} paper the
- * background colour @returns
- * {Promise<HTMLCanvasElement>} */
-export async function collage(all, paper) {
-  const panels = all.filter(({ opened }) => opened);
-  const sizes = panels.map(({ gd }) => size(gd));
-  const images = await Promise.all(panels.map((panel) => panel.images(false)));
-  const width = sizes.reduce((sum, each) => sum + each.width, 0);
-  const height = Math.max(...sizes.map((each) => each.height));
-  const canvas = h("canvas", { width: 2 * width, height: 2 * height });
-  const context = pen(canvas);
-  context.scale(2, 2);
-  context.fillStyle = paper;
-  context.fillRect(0, 0, width, height);
-  let left = 0;
-  panels.forEach((panel, v) => {
-    panel.copy(context, left, 0, images[v]);
-    left += sizes[v].width;
-  });
-  return canvas;
-}

@@ -128,15 +128,56 @@ def test_what_is_held_in_motion_follows_the_window(page):
 def test_a_saved_picture_has_the_field(page):
     visit(page, PAGE)
     share = """(async () => {
-      const { collage } = await import("/assets/painter/views.mjs");
-      const canvas = await collage([p.panels[value]], "#000000");
-      const box = p.panels[value].drawingBox.map((x) => 2 * x);
+      const { copying } = await import("/assets/player/saving.mjs");
+      const panel = p.panels[value], { canvas, copy } = await copying(p, 2, false);
+      p.root.style.setProperty("--paper", "#000000");
+      copy();
+      p.root.style.removeProperty("--paper");
+      const [x, y, wide, tall] = panel.drawingBox;
+      const { left, top } = panel.gd.getBoundingClientRect(), from = p.need("views").getBoundingClientRect();
+      const box = [left - from.left + x, top - from.top + y, wide, tall].map((length) => 2 * length);
       const { data } = canvas.getContext("2d").getImageData(...box);
       let n = 0;
       for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] > 60;
       return n / (data.length / 4);
     })()"""
     assert player(page, share, FIELD) > 0.95
+
+
+@pytest.mark.parametrize(("size", "views"), [((1280, 800), 3), ((390, 844), 2)])
+def test_pictures_and_films_have_all_visible_panels_and_captions(page, size, views):
+    """Marks that do not move, titles, names and legends are on the canvas from which films are made."""
+    resize(page, *size)
+    visit(page, "/strands?progress=2")
+    if views == 2:
+        page.get_by_role("tab", name="Strands in trained networks").click()
+        until(page, "p.panels[2].opened")
+    rest(page)
+    drawn = """(async () => {
+      const { copying } = await import("/assets/player/saving.mjs");
+      const { canvas, copy } = await copying(p, 1, true);
+      copy();
+      const shown = p.panels.map(({ gd }) => gd.parentElement).filter((view) => view.checkVisibility());
+      const whole = p.need("views").getBoundingClientRect();
+      const tops = shown.map((_, v) => shown.slice(0, v).reduce((sum, each) => sum + each.offsetHeight, 0));
+      const inked = (element, v) => {
+        const [box, from] = [element, shown[v]].map((each) => each.getBoundingClientRect());
+        const [left, top] = whole.width ? [whole.left, whole.top] : [from.left, from.top - tops[v]];
+        const place = [box.left - left, box.top - top, box.width, box.height];
+        return canvas.getContext("2d").getImageData(...place).data.some((x, i) => i % 4 < 3 && x < 160);
+      };
+      const captions = shown.map((view) =>
+        [...view.querySelectorAll("figcaption, .legend li, .headline b")].filter(
+          (part) => part.textContent && part.checkVisibility(),
+        ),
+      );
+      const missing = captions.map((parts, v) => parts.filter((part) => !inked(part, v)).length);
+      captions.flat().forEach((part) => part.remove());
+      copy();
+      const marked = shown.map((view, v) => inked(view.querySelector(".nsewdrag"), v));
+      return [captions.map(({ length }) => length > 0), missing, marked];
+    })()"""
+    assert player(page, drawn) == [[True] * views, [0] * views, [True] * views]
 
 
 @pytest.mark.pixels
@@ -146,7 +187,7 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
     visit(page, f"/layernorm?{SMALL_3D}")
     rest(page)
     told = """(async () => {
-      const { collage } = await import("/assets/painter/views.mjs");
+      const { copying } = await import("/assets/player/saving.mjs");
       const [panel] = p.panels, canvas = await panel.images(false);
       const { gd } = panel, { clientWidth: width, clientHeight: height } = gd;
       const read = (draw) => {
@@ -156,11 +197,14 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
       };
       const seen = () => read((context) => panel.copy(context, 0, 0, canvas)), before = seen();
       const far = (data) => data.reduce((sum, x, i) => sum + Math.abs(x - before[i]), 0) / data.length;
-      const saved = await collage([panel], "transparent"), own = new Image();
+      p.need("views").querySelectorAll(".legend, .headline").forEach((captions) => captions.remove());
+      const { canvas: saved, copy } = await copying(p, 2, false), own = new Image();
+      p.root.style.setProperty("--paper", "transparent");
+      copy();
       own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 2, width, height });
       await own.decode();
-      const shown = (image) => read((context) => context.drawImage(image, 0, 0, width, height));
-      const [a, b] = [saved, own].map((image) => far(shown(image)));
+      const shown = (image, tall) => read((context) => context.drawImage(image, 0, 0, width, tall));
+      const [a, b] = [far(shown(saved, saved.height / 2)), far(shown(own, height))];
       return [a, b, far(seen())];
     })()"""
     saved, plotly, after = player(page, told)
