@@ -224,6 +224,19 @@ def products():
     assert (q.mean(), q.var(), (q * k).var()) == pytest.approx((0, 1, 1), abs=0.02)
 
 
+def mean_is_zero():
+    """The mean of the scores is 0 to within three standard errors, and readout 0 is the mean of the squares."""
+    for d in DIMENSIONS:
+        for shared in ("one", "across"):
+            recipe = recipe_of(SCENE, d=str(d), shared=shared)
+            for rho in (0.0, 0.3, 1.0):
+                at = recipe.moment(recipe.defaults | {"rho": rho}, 2)
+                scores = stages(recipe, rho=rho)[-1][:, 0]
+                assert abs(scores.mean()) <= 3 * scores.std() / np.sqrt(len(scores))
+                first = recipe.readouts[0]
+                assert at.measured(first.cloud, first.row).mean() == pytest.approx(np.mean(scores**2))
+
+
 def variance_is_d():
     for d in DIMENSIONS:
         assert variances(d, "across", np.array(0.0))[0] == d
@@ -490,6 +503,7 @@ CLAIMS = {
     "into half of them with a plus and half with a minus. Each coordinate keeps the variance 1.": components_keep_their_variance,
     "have independent coordinates with mean 0 and variance 1. Each of the $d_k$ products in $q "
     r"\cdot k$ has variance 1": products,
+    "Scores have the mean 0, so the mean of their squares, in the corner, estimates their variance.": mean_is_zero,
     "has variance 1, and their sum has variance $d_k$.": variance_is_d,
     "A variance of 1 for each coordinate is not enough.": correlated_variance,
     "On the sphere with $d_k = 64$, a query along one key has the cosine 1 with this key. Of a million random keys, only about 13 have a cosine above 0.5 with this query.": a_dozen,

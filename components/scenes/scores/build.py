@@ -156,9 +156,9 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     weight_clouds, weights, numbers = attention(d, shared)
     exact = following("rho", RHO, variances(d, shared, RHO))
     readouts = (
-        Mean("Variance of q·k over these pairs, about 0", "pairs", Row(SQUARE), digits=1),
+        Mean("Mean of (q·k)² over these pairs", "pairs", Row(SQUARE), digits=1),
         Number("Exact variance of q·k", "exact", Row((1,)), digits=1),
-        Mean("Variance after the division, about 0", "pairs", squared, digits=2),
+        Mean("Mean of the squares after the division", "pairs", squared, digits=2),
         *numbers,
     )
     power = Parameter("a", "power a", 0.5, 0, 1, 0.02, about="scores are divided by dₖᵃ")
