@@ -288,13 +288,14 @@ def loads(browser: Browser, base: str) -> None:
 def main() -> None:
     with sync_playwright() as playwright, serving("app.py", "--port", "PORT") as base:
         browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
-        print("| points | way | script a frame, ms | slider to drawn frame, ms |\n| --- | --- | --- | --- |")
+        print("| points | method | script per frame, ms | slider to drawn frame, ms |")
+        print("| --- | --- | --- | --- |")
         for n in SIZES:
             rows = frames(browser, base, "layernorm", f"n={n}", ("ours", "restyle", "animate"))
             rows["dash"] = clientside(browser, n)
             for way, (cost, wait) in rows.items():
                 print(f"| {n} | {WAYS[way]} | {cost:.1f} | {wait:.0f} |", flush=True)
-        print("\n| scene, as it opens | script a frame, ms | lines of Python |\n| --- | --- | --- |")
+        print("\n| scene | script per frame, ms | lines of Python |\n| --- | --- | --- |")
         for slug, query, slider in [*((slug, "", "") for slug in scenes()), *LARGE]:
             cost, _ = frames(browser, base, slug, query, ("ours",), slider=slider)["ours"]
             print(f"| {' '.join((slug, query, slider))} | {cost:.1f} | {lines(slug)} |", flush=True)

@@ -200,6 +200,7 @@ export function paced(call, every) {
     },
     stop() {
       clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

@@ -64,7 +64,7 @@ function arrange(views, parent) {
   const ends = boxes.map((_, v) => boxes.slice(0, v + 1).reduce((sum, box) => sum + box.height, 0));
   return {
     places: boxes.map(({ height }, v) => [0, ends[v] - height]),
-    width: Math.max(...boxes.map((box) => box.width)),
+    width: Math.max(0, ...boxes.map((box) => box.width)),
     height: ends.at(-1) ?? 0,
   };
 }
