@@ -94,17 +94,20 @@ export function present(player, handed = false) {
 
 /** Perform the action of a key press while presenting. Does nothing while a dialog is open, or if the key
  * press belongs to the browser or to the focused element. Page Up and Page Down, the keys of a clicker (a
- * remote control for slides), move through the tour even while another control has the focus. If the reader
- * has reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param {KeyboardEvent}
- * event @param {Record<string, () => void>} actions by key */
+ * remote control for slides), move through the tour even while another control has the focus. They and Enter
+ * take the focus from a field, so that the next keys are not typed into it. If the reader has reached a
+ * slider by the keyboard, the arrow keys, Home and End move this slider. @param {KeyboardEvent} event @param
+ * {Record<string, () => void>} actions by key */
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
-  const target = /** @type {Element} */ (event.target);
+  const target = /** @type {HTMLElement} */ (event.target);
   const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey;
   const moves = key.startsWith("Arrow") || key === "Home" || key === "End";
   const ofSlider = moves && target.matches("input[type=range]:focus-visible");
+  if (key === "Enter" && target.matches("input[type=text], input[type=number], .entry")) target.blur();
   if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
   if (document.querySelector("dialog[open]")) return;
+  if (ofClicker && target.matches("input, select")) target.blur();
   const act = actions[key.length === 1 ? key.toLowerCase() : key];
   const pressesButton = [" ", "Enter"].includes(key) && target.closest("button");
   if (!act || pressesButton) return;

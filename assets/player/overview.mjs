@@ -44,7 +44,7 @@ function made(overview, player) {
   const { table, show, text } = sortable(overview, player);
   const said = h("span", { role: "status" });
   const copy = async () => {
-    said.textContent = await navigator.clipboard.writeText(text()).then(
+    said.textContent = await (navigator.clipboard?.writeText(text()) ?? Promise.reject()).then(
       () => "Copied.",
       () => "This browser does not allow copying.",
     );

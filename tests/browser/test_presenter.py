@@ -292,6 +292,23 @@ def test_the_key_r_shows_the_stop_afresh(page):
     assert at > 0 and current(page) == k
 
 
+def test_a_number_that_is_typed_does_not_keep_the_keys(page):
+    """Enter sets the typed number and gives the keys back; so does Page Down, which shows the next stop."""
+    present(page, "/outlier?tour=3")
+    rest(page, "p.params.a === 30")
+    field = page.locator(".controls .mentioned .entry").first
+    for key in ("Enter", "PageDown"):
+        field.fill("0")
+        field.press(key)
+        if key == "Enter":
+            until(page, "p.params.a === 0")
+            page.keyboard.press("r")
+            rest(page, "p.params.a === 30")
+    until(page, "p.choices.norm === 'rmsnorm' && p.params.a === 30")
+    assert current(page) == 3
+    page.keyboard.press("p")
+
+
 # Press and release the laser's key at once. In two calls from the test, the key could count as held.
 TAP = """for (const kind of ["keydown", "keyup"])
   document.body.dispatchEvent(new KeyboardEvent(kind, { key: "l", bubbles: true }));"""
