@@ -66,6 +66,14 @@ export function saveData(data, name) {
   setTimeout(() => URL.revokeObjectURL(url), URL_LIFETIME_MS);
 }
 
+/** Copy a text to the clipboard. Returns a promise of whether this was possible: browsers may refuse it, and
+ * have no clipboard on pages without HTTPS. @param {string} text @returns {Promise<boolean>} */
+export const copied = (text) =>
+  (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(
+    () => true,
+    () => false,
+  );
+
 /** Format a number for readers. It has at most four decimals (0.30000000000000004 becomes 0.3); between
  * −0.001 and 0.001 it is in exponential notation, with the mantissa cut to two decimals (1.239e-5 becomes
  * 1.23e-5); 0 stays 0. @param {number} x */

@@ -101,13 +101,13 @@ export function present(player, handed = false) {
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);
-  const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey;
+  const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey && !shiftKey;
   const moves = key.startsWith("Arrow") || key === "Home" || key === "End";
   const ofSlider = moves && target.matches("input[type=range]:focus-visible");
-  if (key === "Enter" && target.matches("input[type=text], input[type=number], .entry")) target.blur();
-  if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
   if (document.querySelector("dialog[open]")) return;
-  if (ofClicker && target.matches("input, select")) target.blur();
+  const left = ofClicker ? "input, select" : "input[type=text], input[type=number]";
+  if ((ofClicker || key === "Enter") && target.matches(left)) target.blur();
+  if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
   const act = actions[key.length === 1 ? key.toLowerCase() : key];
   const pressesButton = [" ", "Enter"].includes(key) && target.closest("button");
   if (!act || pressesButton) return;

@@ -3,7 +3,7 @@
  * another page, and files to save (PNG, SVG, video). If the figure moves, link and iframe show the state in
  * which it will come to rest. */
 
-import { h } from "../dom.mjs";
+import { copied, h } from "../dom.mjs";
 import { write } from "../player/link.mjs";
 import { film, filmFormat } from "./film.mjs";
 import { resting } from "../player/resting.mjs";
@@ -69,12 +69,9 @@ function copyable(label, text, said) {
     onfocus: () => field.select(),
   });
   const copy = async () => {
-    const copied = await (navigator.clipboard?.writeText(field.value) ?? Promise.reject()).then(
-      () => true,
-      () => false,
-    );
-    if (!copied) field.focus();
-    said.textContent = copied ? `${label} copied.` : `${label} selected: press Ctrl+C, or ⌘C.`;
+    const done = await copied(field.value);
+    if (!done) field.focus();
+    said.textContent = done ? `${label} copied.` : `${label} selected: press Ctrl+C, or ⌘C.`;
   };
   return h(
     "div",

@@ -35,12 +35,15 @@ function drawBox(context, element) {
   }
   if (element instanceof SVGPathElement) return drawDashes(context, element, style.stroke);
   const border = parseFloat(style.borderTopWidth) || 0;
-  const steps = style.backgroundImage.match(/(?:rgba?|color|oklch|oklab)\([^)]*\)/g);
-  const gradient = context.createLinearGradient(left, 0, left + width, 0);
-  steps?.forEach((step, k) => gradient.addColorStop(k / Math.max(1, steps.length - 1), step));
   context.save();
   context.globalAlpha = Number(style.opacity);
-  context.fillStyle = steps ? gradient : style.backgroundColor;
+  context.fillStyle = style.backgroundColor;
+  const steps = style.backgroundImage.match(/(?:rgba?|color|oklch|oklab)\([^)]*\)/g);
+  if (steps) {
+    const gradient = context.createLinearGradient(left, 0, left + width, 0);
+    steps.forEach((step, k) => gradient.addColorStop(k / Math.max(1, steps.length - 1), step));
+    context.fillStyle = gradient;
+  }
   context.strokeStyle = style.borderTopColor;
   context.lineWidth = border;
   context.beginPath();

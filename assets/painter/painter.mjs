@@ -48,7 +48,7 @@ export class Panel {
   /** @type {Frame} the current frame */ frame = Object.assign([], { zoom: IDENTITY_ZOOM });
   scale = 1; // factor on the sizes of texts, points and lines: above 1 in a presentation on a large screen
   /** @type {Crowd[]} the crowds with which the figure settled last */ #crowds = [];
-  /** @type {PixelFrame[]} while a film is exported, some of its frames, in all of which the names must have
+  /** @type {PixelFrame[]} while a film is made, some of its frames, in all of which the names must have
    * room; otherwise empty */ filmFrames = [];
   /** Whether Plotly has built the figure. */ opened = false;
   closed = false;

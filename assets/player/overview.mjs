@@ -2,7 +2,7 @@
 /** Show the overviews of a recipe: a few lines beside the figure, and a table with a row for each value of a
  * choice, such as for each norm of a model. */
 
-import { h, saveData, scrolling, tableRow } from "../dom.mjs";
+import { copied, h, saveData, scrolling, tableRow } from "../dom.mjs";
 /** @import { Overview } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
@@ -44,10 +44,7 @@ function made(overview, player) {
   const { table, show, text } = sortable(overview, player);
   const said = h("span", { role: "status" });
   const copy = async () => {
-    said.textContent = await (navigator.clipboard?.writeText(text()) ?? Promise.reject()).then(
-      () => "Copied.",
-      () => "This browser does not allow copying.",
-    );
+    said.textContent = (await copied(text())) ? "Copied." : "This browser does not allow copying.";
   };
   const save = () => saveData(new Blob([csv], { type: "text/csv" }), file);
   const element = h(

@@ -59,14 +59,18 @@ export async function copying(player, ratio, moving) {
  * another. @param {HTMLElement[]} views the elements of the visible views @param {HTMLElement} parent */
 function arrange(views, parent) {
   const boxes = views.map((view) => view.getBoundingClientRect());
-  const { left, top, width, height } = parent.getBoundingClientRect();
-  if (width) return { places: boxes.map((box) => [box.left - left, box.top - top]), width, height };
-  const ends = boxes.map((_, v) => boxes.slice(0, v + 1).reduce((sum, box) => sum + box.height, 0));
-  return {
-    places: boxes.map(({ height }, v) => [0, ends[v] - height]),
-    width: Math.max(0, ...boxes.map((box) => box.width)),
-    height: ends.at(-1) ?? 0,
-  };
+  const whole = parent.getBoundingClientRect();
+  if (whole.width) {
+    const { left, top, width, height } = whole;
+    return { places: boxes.map((box) => [box.left - left, box.top - top]), width, height };
+  }
+  let below = 0;
+  const places = boxes.map(({ height }) => {
+    const top = below;
+    below += height;
+    return [0, top];
+  });
+  return { places, width: Math.max(0, ...boxes.map(({ width }) => width)), height: below };
 }
 
 /** Give each name of a mark one place for a whole film, in which no mark covers it. For this purpose the

@@ -140,7 +140,8 @@ export function selectNamed(player, parent = player.need("views")) {
   if (!stop || asking || served.get(player) === stop) return;
   served.delete(player);
   const buttons = /** @type {NodeListOf<HTMLElement>} */ (parent.querySelectorAll("[role=tab]"));
-  const named = [...buttons].find((tab) => plain(stop.html).includes(`“${tab.textContent}”`));
+  const text = plain(stop.html);
+  const named = [...buttons].find((tab) => text.includes(`“${tab.textContent}”`));
   if (!named) return;
   served.set(player, stop);
   named.click();

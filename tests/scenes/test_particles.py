@@ -18,6 +18,7 @@ from tests.scenes.claims import said, stop
 
 EXACT = 1e-9
 DRAWS = 20
+MORE_DRAWS = 100  # of which the largest distances are taken
 
 
 def tokens(recipe, params, **moved):
@@ -315,14 +316,14 @@ def faster():
 def off(beta, placement, other):
     """Distances between a token under `placement` at time t and the same token under `other` at log(1 + t).
 
-    Returns (times, 100, n), with a row for each t in `times()`. Tokens are unit vectors on the circle.
+    Returns (times, MORE_DRAWS, n), with a row for each t in `times()`. Tokens are unit vectors on the circle.
     Their positions at log(1 + t) are interpolated. beta: the factor of attention's scores.
     """
-    own, path, t = np.log1p(times()), draws(2, 32, beta, other, 100), times()
+    own, path, t = np.log1p(times()), draws(2, 32, beta, other, MORE_DRAWS), times()
     k = np.maximum(np.searchsorted(t, own), 1)
     share = ((own - t[k - 1]) / np.diff(t)[k - 1])[:, None, None, None]
     then = norm((1 - share) * path[k - 1] + share * path[k])
-    return np.linalg.norm(draws(2, 32, beta, placement, 100) - then, axis=-1)
+    return np.linalg.norm(draws(2, 32, beta, placement, MORE_DRAWS) - then, axis=-1)
 
 
 def own_clock():
