@@ -14,7 +14,7 @@ export function drawCaptions(context, view, left, top, paper) {
   context.translate(left - from.left, top - from.top);
   for (const caption of view.querySelectorAll(CAPTIONS))
     for (const element of [caption, ...caption.querySelectorAll("*")]) {
-      if (!element.checkVisibility() || element.closest(".hint")) continue;
+      if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".hint")) continue;
       drawBox(context, element);
       for (const node of element.childNodes)
         if (node instanceof Text) drawText(context, node, element.closest(".named") ? paper : "");

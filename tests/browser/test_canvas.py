@@ -168,11 +168,11 @@ def test_pictures_and_films_have_all_visible_panels_and_captions(page, size, vie
       };
       const captions = shown.map((view) =>
         [...view.querySelectorAll("figcaption, .legend li, .headline b")].filter(
-          (part) => part.textContent && part.checkVisibility(),
+          (part) => part.textContent && part.checkVisibility({ visibilityProperty: true }),
         ),
       );
       const missing = captions.map((parts, v) => parts.filter((part) => !inked(part, v)).length);
-      captions.flat().forEach((part) => part.remove());
+      captions.flat().forEach((part) => (part.style.visibility = "hidden"));
       copy();
       const marked = shown.map((view, v) => inked(view.querySelector(".nsewdrag"), v));
       return [captions.map(({ length }) => length > 0), missing, marked];
@@ -197,10 +197,12 @@ def test_a_saved_picture_of_space_is_the_one_that_is_seen(page):
       };
       const seen = () => read((context) => panel.copy(context, 0, 0, canvas)), before = seen();
       const far = (data) => data.reduce((sum, x, i) => sum + Math.abs(x - before[i]), 0) / data.length;
-      p.need("views").querySelectorAll(".legend, .headline").forEach((captions) => captions.remove());
+      for (const captions of p.need("views").querySelectorAll(".legend, .headline"))
+        captions.style.visibility = "hidden";
       const { canvas: saved, copy } = await copying(p, 2, false), own = new Image();
       p.root.style.setProperty("--paper", "transparent");
       copy();
+      p.root.style.removeProperty("--paper");
       own.src = await panel.Plotly.toImage(gd, { format: "png", scale: 2, width, height });
       await own.decode();
       const shown = (image, tall) => read((context) => context.drawImage(image, 0, 0, width, tall));
