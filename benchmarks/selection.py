@@ -13,8 +13,9 @@ from time import process_time
 
 import numpy as np
 
-from geometry import hull, selectable_keys
+from geometry import hull
 from geometry.clouds import gaussian
+from tools.films import selectable_keys
 
 SIZES = ((50, 4), (200, 4), (100, 8), (500, 8))
 ROUNDS = 3  # sets of keys of each size

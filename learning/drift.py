@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from geometry.angles import angles
-from learning.language import Shape, forward, losses
+from learning.language import Shape, forward
 
 Array = np.ndarray
 Weights = Mapping[str, Array]
@@ -91,49 +91,3 @@ def drift(paths: Float[Array, "*sets steps letters d"]) -> Drift:
         share=within / total if total else 0.0,
         turn=float(np.degrees(angles(paths[..., 1:, :, :], paths[..., :-1, :, :])).mean()),
     )
-
-
-def loss_along_text(
-    shape: Shape, weights: Weights, tokens: Int[Array, "n"], *, window: int, windows: int, every: int
-) -> Float[Array, "2 windows"]:
-    """The loss, and the root mean square length of the last layer's inputs, as a window slides along a text.
-
-    The window has `window` tokens, and moves by `every` tokens at a time. The first row of the result has the
-    loss, the second row the length. Column k is an average over all windows that start at one of the
-    positions k·`window` … (k + 1)·`window` − 1. Raises ValueError if `every` does not divide `window`, or
-    if the last window would reach beyond the end of `tokens`.
-    """
-    if window % every:
-        raise ValueError(f"a step of {every} tokens does not divide the window of {window}")
-    starts = np.arange(0, windows * window, every)
-    if len(tokens) < (wanted := starts[-1] + window):
-        raise ValueError(f"{windows} means over windows of {window} need {wanted} tokens: got {len(tokens)}")
-    measures = []
-    for start in starts:
-        seen = tokens[start : start + window]
-        reading = forward(shape, weights, seen)
-        sizes = (reading.blocks[-1].stream ** 2).sum(-1)
-        measures.append([losses(reading.logits, seen).mean(), sizes.mean()])
-    loss, size = np.array(measures).reshape(windows, -1, 2).mean(1).T
-    return np.stack([loss, np.sqrt(size)])
-
-
-def loss_along_own_text(
-    shape: Shape, weights: Weights, tokens: Int[Array, "window"], *, windows: int, seed: int
-) -> Float[Array, "2 windows"]:
-    """The loss, and the RMS length of the last layer's inputs, along a text that the model itself generates.
-
-    `tokens` is the first window. Each next token is sampled from the model's prediction for the last window;
-    its loss is measured under that same prediction. The rows of the result are as in `loss_along_text`. Each
-    of the `windows` columns is an average over as many new tokens as a window has.
-    """
-    rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
-    measures = []
-    for _ in range(windows * window):
-        reading = forward(shape, weights, np.array(text[-window:]))
-        guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
-        guess /= guess.sum()
-        text.append(int(rng.choice(len(guess), p=guess)))
-        measures.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
-    loss, size = np.array(measures).reshape(windows, window, 2).mean(1).T
-    return np.stack([loss, np.sqrt(size)])

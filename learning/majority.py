@@ -1,6 +1,6 @@
 """The majority task: find the most frequent class of a sequence from counts. Source: brody2023, 3.1, E.1."""
 
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -13,7 +13,6 @@ Array = np.ndarray
 # as in the code of brody2023; the most frequent class leads by at least MARGIN tokens
 TOKENS, CLASSES, MARGIN = 50, 20, 6
 TEST_SEQUENCES, BATCH_SEQUENCES = 256, 128
-TRAINING_SEQUENCES = 80_000  # size of the training set of brody2023
 
 
 def majority(n: int, *, seed: int, batch: int) -> Stream:
@@ -24,38 +23,18 @@ def majority(n: int, *, seed: int, batch: int) -> Stream:
     largest part exceeds the second by MARGIN or more. The counts are then assigned to classes at random. Loss
     and accuracy are measured on the n sequences; each training step draws `batch` others.
     """
-    of = _drawn(n, np.random.default_rng(seed))
+    of = sequences(n, np.random.default_rng(seed))
     return Stream(
         of.points,
         of.labels,
         CLASSES,
         "majority",
-        draw=lambda step: _drawn(batch, np.random.default_rng([seed + 1, step])),
+        draw=lambda step: sequences(batch, np.random.default_rng([seed + 1, step])),
     )
 
 
-def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
-    """The data set of `majority`, but trained in epochs on a fixed set of `examples` random sequences.
-
-    Each epoch goes through this set once, in batches of `batch` sequences and in a new random order. An
-    incomplete batch at the end of an epoch is left out. Loss and accuracy are measured on n sequences that
-    are drawn independently of this set. Source: brody2023, E.1.
-    """
-    of, known = _drawn(n, np.random.default_rng(seed)), _drawn(examples, np.random.default_rng(seed + 1))
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Array:
-        return np.random.default_rng([seed + 2, epoch]).permutation(examples)
-
-    def draw(step: int) -> DataSet:
-        epoch, k = divmod(step, examples // batch)
-        chosen = order(epoch)[k * batch : (k + 1) * batch]
-        return DataSet(known.points[chosen], known.labels[chosen], CLASSES, "majority")
-
-    return Stream(of.points, of.labels, CLASSES, "majority", draw=draw)
-
-
-def _drawn(n: int, rng: np.random.Generator) -> DataSet:
+def sequences(n: int, rng: np.random.Generator) -> DataSet:
+    """n random sequences, as described at `majority`."""
     counts = partitions(n, TOKENS - MARGIN, CLASSES, rng=rng)
     counts[:, 0] += MARGIN  # one-to-one: from partitions of TOKENS − MARGIN to those with the margin
     counts = rng.permuted(counts, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from geometry.entries import Entries
 from geometry.pipeline import Affine, Pipeline
-from geometry.sheets import Array, Layer, sphere_preimages
+from tools.films.sheet_counts import Array, Layer, sphere_preimages
 
 LEAST_ANGLE = 1e-9  # in radians; directions at a smaller angle count as the same
 

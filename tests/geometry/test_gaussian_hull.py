@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from geometry import selectable_keys
 from geometry.clouds import gaussian
 from geometry.gaussian_hull import expected_vertices, external, internal, unselectable_share
+from tools.films import selectable_keys
 
 EXACT = 1e-10  # relative: sums of thousands of terms
 

@@ -23,7 +23,6 @@ from learning.language import (
     measured,
     to_file,
 )
-from learning.language_training import learned
 from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER, table
 from learning.shipped import read as shipped
@@ -182,32 +181,6 @@ def test_what_it_cannot_read():
         shape().tokens("a 😀")
     with pytest.raises(ValueError, match="16 characters at most: got 17"):
         forward(shape(), initial(shape(), 0), np.zeros(17, dtype=int))
-
-
-# --- training
-
-
-def test_learns_what_comes_after_what():
-    """After training on repeated letters, the loss is less than half of log 9, the loss without context.
-
-    Each letter is determined by the previous letter, so a loss of 0 is possible.
-    """
-    ours, text = shape(layers=1), LETTERS * 20
-    tokens = ours.tokens(text[:16])
-    weights = learned(ours, text, seed=0, steps=150)
-    assert losses(forward(ours, weights, tokens).logits, tokens).mean() < np.log(len(LETTERS)) / 2
-
-
-def test_trains_the_same_each_time():
-    ours, text = shape(layers=1), LETTERS * 4
-    first, again, other = (learned(ours, text, seed=seed, steps=3) for seed in (0, 0, 1))
-    assert all((first[name] == again[name]).all() for name in first)
-    assert any((first[name] != other[name]).any() for name in first)
-
-
-def test_needs_a_text_longer_than_its_window():
-    with pytest.raises(ValueError, match="more than 16 characters: got 16"):
-        learned(shape(), "a" * 16, seed=0, steps=1)
 
 
 # --- its file

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from learning.majority import CLASSES, MARGIN, TOKENS, epochs, majority, partitions
+from learning.majority import CLASSES, MARGIN, TOKENS, majority, partitions
 
 
 def every(total, most, parts):
@@ -45,13 +45,3 @@ def test_each_step_learns_from_new_sequences_and_they_come_again():
     assert all((one != other).any() for one, other in pairwise(batches))
     np.testing.assert_array_equal(again.batch(2).points, batches[2])
     np.testing.assert_array_equal(again.points, data.points)
-
-
-def test_an_epoch_has_each_example_once_in_another_order_each_time():
-    data = epochs(10, seed=3, batch=8, examples=24)
-    first, second = ([data.batch(3 * epoch + k).points for k in range(3)] for epoch in range(2))
-    each = [np.unique(np.concatenate(part), axis=0, return_counts=True) for part in (first, second)]
-    np.testing.assert_array_equal(each[0][0], each[1][0])
-    np.testing.assert_array_equal(each[0][1], each[1][1])
-    assert each[0][1].sum() == 24 and (first[0] != second[0]).any()
-    assert (data.batch(1).points.argmax(-1) == data.batch(1).labels).all()

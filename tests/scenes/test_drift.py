@@ -68,10 +68,10 @@ def test_means_over_windows_need_enough_tokens():
     weights, tokens = initial(shape, 0), np.zeros(27, int)
     sizes = {"window": 8, "windows": 3, "every": 4}  # the last window starts at position 20
     with pytest.raises(ValueError, match="need 28 tokens: got 27"):
-        drift.loss_along_text(shape, weights, tokens, **sizes)
+        films.loss_along_text(shape, weights, tokens, **sizes)
     with pytest.raises(ValueError, match="divide"):
-        drift.loss_along_text(shape, weights, np.append(tokens, 0), **{**sizes, "every": sizes["window"] - 1})
-    found = drift.loss_along_text(shape, weights, np.append(tokens, 0), **sizes)
+        films.loss_along_text(shape, weights, np.append(tokens, 0), **{**sizes, "every": sizes["window"] - 1})
+    found = films.loss_along_text(shape, weights, np.append(tokens, 0), **sizes)
     assert found.shape == (2, 3) and np.ptp(found, axis=1).max() < ROUNDING
 
 

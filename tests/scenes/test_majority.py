@@ -19,16 +19,7 @@ from geometry import layer_norm
 from learning.attention import NORMS, AttentionClassifier
 from learning.file_error import FileError
 from learning.film import from_npz, json_table, key, to_npz
-from learning.majority import (
-    BATCH_SEQUENCES,
-    CLASSES,
-    MARGIN,
-    TOKENS,
-    TRAINING_SEQUENCES,
-    epochs,
-    majority,
-    mean_query_angle,
-)
+from learning.majority import BATCH_SEQUENCES, CLASSES, MARGIN, TOKENS, majority, mean_query_angle
 from learning.shipped import film as shipped
 from learning.shipped import read
 from learning.training import train, trained
@@ -94,7 +85,10 @@ def test_the_long_table_is_of_this_training():
     The steps at which the seeds reach 50 % accuracy agree up to one checkpoint, because processors round
     differently.
     """
-    data, row = epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH), LONG["layer_norm"]
+    data, row = (
+        films.epochs(films.FALLING_TEST_SEQUENCES, seed=0, batch=films.FALLING_BATCH),
+        LONG["layer_norm"],
+    )
     options = {"seeds": 2, "checkpoints": 300, "falling": True}
     run = train(AttentionClassifier(norm="layer_norm"), data, **options, **films.FALLING_RATE_OPTIONS)
     film = next(moment for moment in run if moment.step > max(row["to_50"][:2])).film()
@@ -382,7 +376,7 @@ def for_longer():
     With the norm "short", none reaches 90 %. The settings in the stored table (rate, steps, batch, seeds) are
     those with which `make films` would compute it. There are 80,000 training sequences.
     """
-    assert set(LONG) == set(NORMS) and TRAINING_SEQUENCES == 80_000
+    assert set(LONG) == set(NORMS) and films.TRAINING_SEQUENCES == 80_000
     for row in LONG.values():
         assert (
             films.FALLING_RATE_OPTIONS
@@ -522,8 +516,8 @@ def the_papers_training():
     incomplete batch.
     """
     assert {film.seeds for film in every_film().values()} == {10}
-    assert (films.FALLING_RATE_OPTIONS["steps"], TRAINING_SEQUENCES) == (17_000, 80_000)
-    assert 1_000 * ceil(TRAINING_SEQUENCES / 6_000) == 14_000 and films.FALLING_BATCH < 6_000
+    assert (films.FALLING_RATE_OPTIONS["steps"], films.TRAINING_SEQUENCES) == (17_000, 80_000)
+    assert 1_000 * ceil(films.TRAINING_SEQUENCES / 6_000) == 14_000 and films.FALLING_BATCH < 6_000
 
 
 CLAIMS = {

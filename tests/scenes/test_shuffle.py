@@ -8,14 +8,13 @@ from components.scenes.shuffle import SCENE
 from components.scenes.shuffle.build import LAYERS, MEASURES, PLACES, SHUFFLE_LABELS, tick_values
 from components.training.recipes import recipe_of
 from geometry import layer_norm
-from learning import shuffles
 from learning.language import forward, from_file, initial, losses
-from learning.language_training import causal
 from learning.shipped import FOLDER, table
 from learning.shipped import read as read_file
 from tests.scenes.claims import said, stop
 from tools.films import heads as films
-from tools.films import language
+from tools.films import language, shuffles
+from tools.films.language_training import causal
 
 # --- properties of the shuffle test
 

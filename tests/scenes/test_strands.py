@@ -9,13 +9,12 @@ from components.scenes.strands import SCENE
 from components.scenes.strands.build import FLAT
 from components.training.recipes import recipe_of
 from geometry import u_eps
-from geometry.sheets import plane_sheets, sphere_preimages
 from learning.datasets import spiral
 from learning.network import Network
-from learning.sheet_counts import FIRST_INPUTS, images, network_layers
 from learning.shipped import film, table
 from tests.geometry.circle_sheets import circle_sheets, crossed_edges, image_of_circle, layers_of
 from tests.scenes.claims import stop
+from tools.films.sheet_counts import FIRST_INPUTS, images, network_layers, plane_sheets, sphere_preimages
 from tools.films.sheets import TURNS
 
 EXACT = 1e-9

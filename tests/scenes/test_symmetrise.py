@@ -12,19 +12,11 @@ from components.training.recipes import recipe_of
 from geometry.norms import layer_norm
 from learning.film import json_table
 from learning.shipped import FOLDER, read
-from learning.symmetriser import (
-    SPREAD,
-    VECTOR_KINDS,
-    Symmetriser,
-    errors,
-    from_file,
-    initial,
-    iterates,
-    turned_by,
-)
+from learning.symmetriser import SPREAD, VECTOR_KINDS, Symmetriser, from_file
 from tests.assets.engine import Node
 from tests.scenes.claims import said, stop
 from tools.films import symmetrise as films
+from tools.films.symmetriser_training import errors, initial, iterates, turned_by
 
 SCENE = scenes()["symmetrise"]
 TABLE = read("symmetrise.json", json_table)

@@ -8,12 +8,13 @@ from components.language.scene import scenes
 from components.scenes.unselectable import SCENE
 from components.scenes.unselectable.build import ARMS, DIMENSIONS, KEY_COUNTS, MAX_OPENED, short
 from components.training.recipes import recipe_of
-from geometry import layer_norm, rms_norm, selectable_keys
+from geometry import layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
 from geometry.gaussian_hull import internal, unselectable_share
 from learning.shipped import table
 from tests.scenes.claims import said, stop
+from tools.films import selectable_keys
 from tools.films import unselectable as films
 
 ROWS = {(row["n"], row["d"]): row for row in table("unselectable")}

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from learning.language import Shape, forward, initial, losses
-from learning.language_training import causal, learned
-from learning.shuffles import PLACES, SHUFFLES, harm
 from tools.films.language import MODELS_PER_KIND
+from tools.films.language_training import causal, learned
+from tools.films.shuffles import PLACES, SHUFFLES, harm
 from tools.films.store import texts, write_model, write_table
 
 TRAINING_STEPS, SHUFFLES_PER_KIND = 3000, 100

@@ -7,14 +7,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from geometry import center
-from learning.drift import drift, loss_along_own_text, loss_along_text, streams_as_window_slides
-from learning.language import Shape, from_file, gain_and_shift, initial, layer_norm_of, measured
-from learning.language_training import learned
+from learning.drift import drift, streams_as_window_slides
+from learning.language import (
+    EPS,
+    Shape,
+    forward,
+    from_file,
+    gain_and_shift,
+    initial,
+    layer_norm_of,
+    losses,
+    measured,
+)
 from learning.recording import digest as recording
-from learning.recording.ours import seen
+from learning.recording.recording import Norm, Recording
 from learning.shipped import FOLDER
+from tools.films.language_training import learned
 from tools.films.store import digits_of, texts, write_model, write_table
 
 MODELS_PER_KIND, TRAINING_STEPS = 5, 1500
@@ -22,6 +33,7 @@ MODELS_PER_KIND, TRAINING_STEPS = 5, 1500
 WINDOW_SIZES, FOLLOWED_LETTERS = (32, 64, 256), 16
 TEXT_WINDOWS, PROMPT_LETTERS = 10, 64  # length of a text in windows; letters that start a generated text
 PASSAGES, PASSAGE_DISTANCE = 6, 560  # number of passages of the text, and letters between their starts
+FOLDING_REASON = "only Linears, embeddings and parameters write its input"
 RECORDED_WINDOWS, RECORDED_VECTORS = 8, 600  # windows of text, and sampled vectors of each norm
 
 
@@ -134,6 +146,63 @@ def drifts(
     }
 
 
+def loss_along_text(
+    shape: Shape,
+    weights: Mapping[str, np.ndarray],
+    tokens: Int[np.ndarray, "n"],
+    *,
+    window: int,
+    windows: int,
+    every: int,
+) -> Float[np.ndarray, "2 windows"]:
+    """The loss, and the root mean square length of the last layer's inputs, as a window slides along a text.
+
+    The window has `window` tokens, and moves by `every` tokens at a time. The first row of the result has the
+    loss, the second row the length. Column k is an average over all windows that start at one of the
+    positions k·`window` … (k + 1)·`window` − 1. Raises ValueError if `every` does not divide `window`, or
+    if the last window would reach beyond the end of `tokens`.
+    """
+    if window % every:
+        raise ValueError(f"a step of {every} tokens does not divide the window of {window}")
+    starts = np.arange(0, windows * window, every)
+    if len(tokens) < (wanted := starts[-1] + window):
+        raise ValueError(f"{windows} means over windows of {window} need {wanted} tokens: got {len(tokens)}")
+    measures = []
+    for start in starts:
+        seen = tokens[start : start + window]
+        reading = forward(shape, weights, seen)
+        sizes = (reading.blocks[-1].stream ** 2).sum(-1)
+        measures.append([losses(reading.logits, seen).mean(), sizes.mean()])
+    loss, size = np.array(measures).reshape(windows, -1, 2).mean(1).T
+    return np.stack([loss, np.sqrt(size)])
+
+
+def loss_along_own_text(
+    shape: Shape,
+    weights: Mapping[str, np.ndarray],
+    tokens: Int[np.ndarray, "window"],
+    *,
+    windows: int,
+    seed: int,
+) -> Float[np.ndarray, "2 windows"]:
+    """The loss, and the RMS length of the last layer's inputs, along a text that the model itself generates.
+
+    `tokens` is the first window. Each next token is sampled from the model's prediction for the last window;
+    its loss is measured under that same prediction. The rows of the result are as in `loss_along_text`. Each
+    of the `windows` columns is an average over as many new tokens as a window has.
+    """
+    rng, window, text = np.random.default_rng(seed), len(tokens), list(tokens)
+    measures = []
+    for _ in range(windows * window):
+        reading = forward(shape, weights, np.array(text[-window:]))
+        guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
+        guess /= guess.sum()
+        text.append(int(rng.choice(len(guess), p=guess)))
+        measures.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
+    loss, size = np.array(measures).reshape(windows, window, 2).mean(1).T
+    return np.stack([loss, np.sqrt(size)])
+
+
 def norms() -> None:
     """Record the norms of the language model on held-out text, once untrained and once trained.
 
@@ -146,3 +215,36 @@ def norms() -> None:
     for name, each, called in (("trained", weights, "trained"), ("start", start, "before training")):
         found = seen(shape, each, tokens, name=f"a small GPT, {called}", vectors=RECORDED_VECTORS)
         (FOLDER / f"norms_{name}.safetensors").write_bytes(recording.to_file(recording.digest(found)))
+
+
+def seen(
+    shape: Shape,
+    weights: Mapping[str, np.ndarray],
+    tokens: Int[np.ndarray, "windows n"],
+    *,
+    name: str,
+    vectors: int,
+) -> Recording:
+    """Record the inputs of the language model's LayerNorms at `vectors` random token positions.
+
+    The positions are the same for all LayerNorms. `name` is the name of the recording. A LayerNorm before
+    attention is left out if it only centres (`shape.scaled` is False).
+    """
+    reading = forward(shape, weights, tokens)
+    inputs: dict[str, np.ndarray] = {}
+    for k, block in enumerate(reading.blocks):
+        inputs |= {f"h.{k}.ln_1": block.stream} if shape.scaled else {}
+        inputs |= {f"h.{k}.ln_2": block.stream + block.branch, "ln_f": block.out}
+    inputs["ln_f"] = inputs.pop("ln_f")  # move it to the end; its input is the last block's output
+    count = tokens.size
+    number = np.sort(np.random.default_rng(0).permutation(count)[:vectors])
+    about = {"position": number % tokens.shape[-1], "token": tokens.reshape(-1)[number], "number": number}
+    norms = []
+    for path, x in inputs.items():
+        given = {"gamma": weights[f"{path}.weight"], "beta": weights[f"{path}.bias"]}
+        given |= {"x": x.reshape(count, -1)[number]}
+        parts: Any = {part: each.astype(np.float32) for part, each in given.items()}
+        norms.append(
+            Norm(path, "layer_norm", EPS, 1, count, **parts, **about, folds="yes", why=FOLDING_REASON)
+        )
+    return Recording(norms, name, dict(enumerate(shape.characters)))

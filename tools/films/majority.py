@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from geometry.arrays import Array
 from learning.attention import NORMS, AttentionClassifier
+from learning.datasets import DataSet, Stream
 from learning.film import Film
 from learning.history import thinned
-from learning.majority import BATCH_SEQUENCES, TEST_SEQUENCES, epochs, majority, mean_query_angle
+from learning.majority import BATCH_SEQUENCES, CLASSES, TEST_SEQUENCES, majority, mean_query_angle, sequences
 from learning.training import train, trained
 from tools.films.store import stored, write, write_table
 
 RATES = {"slow": (0.001, 4000), "fast": (0.01, 1500)}  # learning rate and steps
 # as many steps as brody2023 reports; there the learning rate falls more slowly, to 0.0009
 FALLING_RATE_OPTIONS = {"lr": 0.001, "steps": 17_000}
+TRAINING_SEQUENCES = 80_000  # size of the training set of brody2023
 FALLING_BATCH, FALLING_TEST_SEQUENCES = 256, 512
 FALLING_SEEDS = dict.fromkeys(NORMS, 2) | {"layer_norm": 4}  # more seeds, since its first two differ much
 # SHORT_LENGTH, in units of √d, is the length of the outputs of brody2023's norm without projection
@@ -75,6 +78,30 @@ def counting() -> None:
             )
             write(f"majority_{norm}_{rate}", kept(run), half=True)
             write_table("majority", rows)
+
+
+def epochs(n: int, *, seed: int, batch: int, examples: int = TRAINING_SEQUENCES) -> Stream:
+    """The data set of `majority`, but trained in epochs on a fixed set of `examples` random sequences.
+
+    Each epoch goes through this set once, in batches of `batch` sequences and in a new random order. An
+    incomplete batch at the end of an epoch is left out. Loss and accuracy are measured on n sequences that
+    are drawn independently of this set. Source: brody2023, E.1.
+    """
+    of, known = (
+        sequences(n, np.random.default_rng(seed)),
+        sequences(examples, np.random.default_rng(seed + 1)),
+    )
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> np.ndarray:
+        return np.random.default_rng([seed + 2, epoch]).permutation(examples)
+
+    def draw(step: int) -> DataSet:
+        epoch, k = divmod(step, examples // batch)
+        chosen = order(epoch)[k * batch : (k + 1) * batch]
+        return DataSet(known.points[chosen], known.labels[chosen], CLASSES, "majority")
+
+    return Stream(of.points, of.labels, CLASSES, "majority", draw=draw)
 
 
 def falling() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from learning.film import Film
-from learning.sheet_counts import most_sheets, same_without_eps
 from tools.films.networks import spiral_film
+from tools.films.sheet_counts import most_sheets, same_without_eps
 from tools.films.store import write_table
 
 TURNS, STEPS = 1.5, 8000

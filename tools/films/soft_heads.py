@@ -11,7 +11,7 @@ import torch
 from geometry import layer_norm, rms_norm
 from geometry.windows import windows
 from learning.language import EPS, Shape, forward, initial, layer_norm_of, losses
-from learning.language_training import causal, learned
+from tools.films.language_training import causal, learned
 from tools.films.store import texts, write_model, write_table
 
 SOFT_WINDOWS = (  # shape of the heads' windows, and their overlap

@@ -11,18 +11,9 @@ import numpy as np
 from learning.datasets import digits
 from learning.safetensors import to_safetensors
 from learning.shipped import FOLDER
-from learning.symmetriser import (
-    VECTOR_KINDS,
-    Symmetriser,
-    drawn,
-    errors,
-    iterates,
-    pooled,
-    to_file,
-    turned_by,
-)
-from learning.symmetriser_training import Draw, learned
+from learning.symmetriser import VECTOR_KINDS, Symmetriser, drawn
 from tools.films.store import write_table
+from tools.films.symmetriser_training import Draw, errors, iterates, learned, pooled, to_file, turned_by
 
 HEADS, ITERATIONS = (2, 4, 8), (1, 2, 4, 8)
 BLOCKS_PER_KIND, TRAINING_STEPS = 5, 3000

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from geometry.selectable_keys import COPY_DISTANCE, SCORE_TOLERANCE, decided, leads
 from learning.recording.pretrained import loaded, windows
 from tools.films.atlas import MODELS, TOKENS
+from tools.films.selectable_keys import COPY_DISTANCE, SCORE_TOLERANCE, decided, leads
 from tools.films.store import write_table
 
 Array = np.ndarray

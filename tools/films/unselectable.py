@@ -10,7 +10,7 @@ import numpy as np
 from geometry import center, layer_norm, rms_norm
 from geometry.centering import hyperplane_basis
 from geometry.clouds import gaussian
-from geometry.selectable_keys import unbeaten
+from tools.films.selectable_keys import unbeaten
 from tools.films.store import write_table
 
 KEY_COUNTS, DIMENSIONS = (5, 10, 20, 50, 100, 200, 500), (2, 3, 4, 5, 6, 8, 10, 12, 16)

@@ -30,7 +30,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 DATA_FILES = (File("heads.json", json_table),)
 
-PLACES = {  # the places of `learning.shuffles`, from the top of the picture
+PLACES = {  # the places of `tools.films.shuffles`, from the top of the picture
     "read": "LayerNorm",
     "q": "queries",
     "v": "values",

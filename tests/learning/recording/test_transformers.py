@@ -12,10 +12,10 @@ from learning.convert import centring
 from learning.language import forward, from_file
 from learning.recording import record
 from learning.recording.known import known
-from learning.recording.ours import FOLDING_REASON
 from learning.recording.recording import from_file as recording_of
 from learning.recording.recording import to_file
 from tests.learning.recording.strangers import GATED, SMALL, stranger
+from tools.films.language import FOLDING_REASON
 
 FEW = {"num_key_value_heads": 1, "head_dim": 16}
 QUERIES = {"q_norm": 2, "q_layernorm": 2, "k_layernorm": 2}  # norms that are applied to each of two heads

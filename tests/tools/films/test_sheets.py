@@ -6,7 +6,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from geometry import Affine, Normalize, Pipeline
-from geometry.sheets import plane_sheets, sphere_preimages
 from tests.geometry.circle_sheets import (
     circle_sheets,
     crossed_edges,
@@ -14,6 +13,7 @@ from tests.geometry.circle_sheets import (
     layers_of,
     tangent_angles,
 )
+from tools.films.sheet_counts import plane_sheets, sphere_preimages
 
 NEAR = 1e-7
 SEEDS = st.integers(0, 10_000)

@@ -3,11 +3,12 @@
 A query q gives the key k the score ⟨q, k⟩. A key is *unbeaten* if some query gives it a higher score than all
 other keys, apart from copies of the key. A key that is not unbeaten lies in the convex hull of the keys that
 are not its copies: it is an average Σ pᵢkᵢ of them, p ≥ 0, Σ pᵢ = 1. So such a query proves that a key is
-unbeaten, and such weights p prove that it is not. For a single key, `selection` computes one of these two
-proofs, a certificate. A query *selects* the key to which it gives a higher score than to all others.
+unbeaten, and such weights p prove that it is not. For a single key, `geometry.selection` computes one of
+these two proofs, a certificate. A query *selects* the key to which it gives a higher score than to all
+others.
 
 The tools that count the keys of trained models and of random sets use this module, and so do tests and a
-benchmark. The explorer does not: its pages use `selection`.
+benchmark. The explorer does not: its pages use `geometry.selection`.
 """
 
 import numpy as np

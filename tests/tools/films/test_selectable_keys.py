@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geometry import hull, selectable_keys
+from geometry import hull
 from geometry.clouds import gaussian
+from tools.films import selectable_keys
 
 
 def by_programmes(keys):

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geometry.sheets import plane_sheets
 from learning.network import Network
-from learning.sheet_counts import HALF, images, most_sheets, network_layers, same_without_eps
 from learning.shipped import film
+from tools.films.sheet_counts import HALF, images, most_sheets, network_layers, plane_sheets, same_without_eps
 
 
 @pytest.mark.parametrize(("name", "bound"), [("spiral", 2), ("spiral_15", 4)])

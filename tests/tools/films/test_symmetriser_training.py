@@ -9,21 +9,17 @@ import torch
 from geometry.norms import layer_norm
 from learning.file_error import FileError
 from learning.safetensors import to_safetensors
-from learning.symmetriser import (
-    MEAN_SQUARE,
+from learning.symmetriser import MEAN_SQUARE, VECTOR_KINDS, Symmetriser, drawn, from_file
+from tools.films.symmetriser_training import (
     TINY,
-    VECTOR_KINDS,
-    Symmetriser,
-    drawn,
     errors,
-    from_file,
     initial,
     iterates,
+    learned,
     pooled,
     to_file,
     turned_by,
 )
-from learning.symmetriser_training import learned
 
 ROUNDING = 1e-12  # double precision, a few iterations
 SINGLE = 1e-4  # single precision, a few iterations

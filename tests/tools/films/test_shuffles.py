@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from learning import language_training
 from learning.language import Shape, forward, initial, losses
-from learning.shuffles import PLACES, SHUFFLES, across, divergence, each, harm, one, shuffled
+from tools.films import language_training
+from tools.films.shuffles import PLACES, SHUFFLES, across, divergence, each, harm, one, shuffled
 
 SHAPE = Shape("abcdefgh ", width=32, layers=2, window=12, heads=4)
 TOKENS = np.random.default_rng(3).integers(0, 9, (2, 12))
