@@ -245,6 +245,6 @@ def _listed(text: str) -> tuple[str, ...]:
 def _hosts(text: str) -> tuple[str, ...]:
     names = _listed(text)
     for name in names:
-        if not re.fullmatch(r"\.?[a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]", name):
+        if not re.fullmatch(r"\.?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*|\[[0-9a-f:.]+\]", name):
             raise WrongSetting(f"HOSTS: {name} is not a name like teach.example, without scheme and port")
     return names

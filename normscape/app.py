@@ -77,7 +77,8 @@ def wsgi() -> Flask:
         server = create_app().server
     except settings.WrongSetting as error:
         sys.exit(f"normscape: {error}")
-    server.test_client().get("/", base_url=f"http://{(*settings.read(os.environ).hosts, 'localhost')[0]}")
+    host, *_ = (*settings.read(os.environ).hosts, "localhost")
+    server.test_client().get("/", base_url=f"http://{host.removeprefix('.')}")
     return server
 
 
