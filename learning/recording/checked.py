@@ -12,7 +12,16 @@ import numpy as np
 
 from learning.file_error import FileError, readable
 from learning.recording.analysis import COLUMNS
-from learning.recording.digest import PARTS, TOKEN_PARTS, Digest, from_digest, is_digest, parsed
+from learning.recording.digest import (
+    LARGEST,
+    LARGEST_GAIN,
+    PARTS,
+    TOKEN_PARTS,
+    Digest,
+    from_digest,
+    is_digest,
+    parsed,
+)
 from learning.recording.recording import (
     MAX_COORDINATES,
     MAX_EPS,
@@ -37,7 +46,6 @@ REQUIRED = {
     *("longest", "massive", "longest_at", "top_dimension", "top_energy"),
     *("keys", "lost_before", "lost_after"),
 }
-LARGEST = float(np.finfo(np.float32).max)
 SIGNED = ("mean_written", "outlier_written")  # columns with shares, which may be negative
 
 
@@ -131,7 +139,7 @@ def _check_norm(said: Any) -> None:
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
-    """Raise FileError unless the arrays belong to `count` norms, are finite, and have matching shapes."""
+    """Raise FileError unless the arrays belong to `count` norms, can be drawn, and have matching shapes."""
     needed = {f"{k}/{part}" for k in range(count) for part in PARTS} | {f"0/{part}" for part in TOKEN_PARTS}
     allowed = needed | {f"{k}/{part}" for k in range(count) for part in TOKEN_PARTS}
     if not needed <= arrays.keys() <= allowed:
@@ -148,9 +156,10 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
             for each in tokens.values()
         )
         fits = fits and all(
-            each.dtype.kind == "f" and bool((np.abs(each) <= LARGEST).all()) for each in (points, gain, shift)
+            each.dtype.kind == "f" and bool((np.abs(each) <= limit).all())
+            for each, limit in ((points, LARGEST), (gain, LARGEST_GAIN), (shift, LARGEST_GAIN))
         )
         if not fits:
             raise FileError(
-                f"the arrays of norm {k + 1} have shapes that do not match, or contain NaN or infinity"
+                f"the arrays of norm {k + 1} have shapes that do not match, or contain NaN or huge numbers"
             )

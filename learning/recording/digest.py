@@ -42,6 +42,9 @@ REDUCED = (
 )
 UPLOAD_SHARE = 0.9  # share of MAX_UPLOAD_BYTES for the vectors of a recording
 DIGITS = 7  # significant digits of the numbers in a file, more than any table shows
+# Pictures are in single precision. Within these limits no number of a picture overflows.
+LARGEST = 1e30  # largest number in the table, and largest coordinate of a vector
+LARGEST_GAIN = 1e12  # largest absolute value of gain and shift
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +115,7 @@ def digest(
     except np.linalg.LinAlgError:
         raise FileError("this recording has numbers that are too large to compute with") from None
     for norm, row in zip(norms, rows, strict=True):
-        if not _finite(norm, row):
+        if not drawable(norm, row):
             raise FileError(f"{row['path']!r} has numbers that are too large to compute with")
     tokens = {int(token) for norm in norms for token in norm.token}
     words = {token: word for token, word in recording.words.items() if token in tokens}
@@ -142,12 +145,14 @@ def chosen(norm: Reduced, indices: Int[Array, "kept"]) -> Reduced:
     return replace(norm, **{part: getattr(norm, part)[indices] for part in ("points", *TOKEN_PARTS)})
 
 
-def _finite(norm: Reduced, row: TableRow) -> bool:
-    """Whether all numbers of a norm and of its row are finite in single precision, which drawing needs."""
+def drawable(norm: Reduced, row: TableRow) -> bool:
+    """Whether all numbers of a norm and of its row are finite, and small enough to be drawn.
+
+    The limits are LARGEST, and LARGEST_GAIN for gain and shift.
+    """
     numbers = [value for value in row.values() if isinstance(value, float)]
-    with np.errstate(over="ignore"):
-        parts = [np.asarray(part, np.float32) for part in (numbers, norm.points, norm.gain, norm.shift)]
-    return all(np.isfinite(part).all() for part in parts)
+    limits = {LARGEST: (numbers, norm.points), LARGEST_GAIN: (norm.gain, norm.shift)}
+    return all((np.abs(part) <= limit).all() for limit, parts in limits.items() for part in parts)
 
 
 def reduced(norm: Norm) -> Reduced:

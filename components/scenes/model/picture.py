@@ -32,6 +32,7 @@ TOKEN_CLASSES = {
     "other token": "input",
 }
 SHOWN_VECTORS_PERCENTILE = 98  # percent of the vectors for which the picture has room
+MAX_SCALE = 1e15  # the longest vector ends at most this many times outside the picture
 MAX_SPHERE_RATIO = 2  # a sphere whose radius is at least this times the vectors' extent is not drawn
 CAMERA = (1.2, -0.95, 0.5)
 
@@ -49,18 +50,21 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
     """The picture of norm k (counted from 0) of the recording `one`.
 
     colour: what colours the vectors (see `vector_color`). leave_out: whether to leave out the norm's massive
-    vectors. centring: whether the picture has a stage for the centring; if the norm does not centre, its
-    vectors do not move there. alone: whether this is the only picture. If there are two, each has its own
-    scale and a short title.
+    vectors; they stay if all vectors are massive. centring: whether the picture has a stage for the centring;
+    if the norm does not centre, its vectors do not move there. alone: whether this is the only picture. If
+    there are two, each has its own scale and a short title.
     """
     row, every = one.rows[k], one.norms[k]
     is_long = massive(every, row)
-    leaves_out = leave_out and bool(is_long.any())
+    leaves_out = leave_out and bool(is_long.any() and not is_long.all())
     norm = chosen(every, np.flatnonzero(~is_long)) if leaves_out else every
     reach = extent(norm) or 1.0
-    unit = far(norm.points) / reach or 1.0  # apart from ε, a norm does not depend on the scale of x
+    points = norm.points.astype(float)
+    longest = np.linalg.norm(points, axis=-1).max()
+    # apart from ε, a norm does not depend on the scale of x
+    unit = max(far(points), longest / MAX_SCALE) / reach or 1.0
     drawn = steps(norm, unit, centring=centring)
-    cloud = Cloud("vectors", norm.points / unit, Pipeline(drawn), labels=names(norm, one.words))
+    cloud = Cloud("vectors", points / unit, Pipeline(drawn), labels=names(norm, one.words))
     guides, around = split(*surroundings(norm, len(drawn), reach, arrival=1 + centring))
     name = title(one, k, int(is_long.sum()), leaves_out=leaves_out, alone=alone)
     layers = (*around, *vectors(norm, one, row, colour))

@@ -18,7 +18,7 @@ import app
 from components.pages import recordings
 from components.training import runs
 from components.web import security
-from learning.recording.digest import digest
+from learning.recording.digest import LARGEST, LARGEST_GAIN, digest
 from learning.recording.digest import to_file as to_file_of_digest
 from learning.recording.recording import Recording, to_file
 from learning.safetensors import from_safetensors, to_safetensors
@@ -314,3 +314,20 @@ def test_a_digest_with_other_bytes_is_shown_or_refused(client, data):
     assert got.status_code in (200, 400)
     if got.status_code == 200:
         assert client.get(f"/recipe/model?own={got.json['choices']['own']}").status_code == 200
+
+
+@pytest.mark.parametrize("gain", [0.0, 1e-45, LARGEST_GAIN])
+@pytest.mark.parametrize("shift", [0.0, 1e-45, LARGEST_GAIN])
+@pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, LARGEST])
+@pytest.mark.parametrize("first", [0.0, LARGEST])
+def test_a_digest_with_the_smallest_and_largest_numbers_is_shown(client, gain, shift, size, first):
+    """Nothing overflows, whatever the sizes of gain, shift, the vectors, and the first vector."""
+    client.application.extensions["budget"].debts.clear()
+    own, _ = from_safetensors(DIGEST)
+    points = np.full_like(own["0/points"], size, "f8")
+    points[0] = first
+    arrays = {"points": points, "gain": np.full_like(own["0/gain"], gain, "f8"), "shift": np.full(3, shift)}
+    key = opened(client, changed_digest({f"0/{name}": array for name, array in arrays.items()})).json
+    for query in ("", "&massive=out", "&beside=start"):
+        got = client.get(f"/recipe/model?own={key['choices']['own']}{query}")
+        assert got.status_code == 200, (query, got.text)
