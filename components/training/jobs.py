@@ -51,7 +51,11 @@ class Number:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and self.min <= value <= self.max and (not self.whole or value == int(value)):
             return ""
-        return f"a {'whole ' if self.whole else ''}number from {self.min:,.10g} to {self.max:,.10g}"
+        low, high = (
+            f"{x:,.0f}" if self.whole else np.format_float_positional(x, trim="-")
+            for x in (self.min, self.max)
+        )
+        return f"a {'whole ' if self.whole else ''}number from {low} to {high}"
 
 
 NUMBERS = (

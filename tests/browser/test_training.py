@@ -200,7 +200,7 @@ def test_what_is_wrong_is_told_at_its_place_and_nothing_runs(page, tmp_path):
     assert sent.value.status == 400
     page.locator(".training [role=alert]", has_text="This file cannot be opened").wait_for(timeout=TIMEOUT_MS)
     order(page, steps=99, lr=7, seeds=33)
-    for text in ("from 100 to 20,000", "from 1e-05 to 1", "from 1 to 32"):
+    for text in ("from 100 to 20,000", "from 0.00001 to 1", "from 1 to 32"):
         page.locator(".training", has_text=text).wait_for(timeout=TIMEOUT_MS)
     assert page.locator("#train").is_visible() and page.input_value("#train-seeds") == "33"
     order(page, steps=100, lr=0.01, seeds=1)
