@@ -17,6 +17,8 @@ const CONTINUE_KEY = "presenting";
 // its value if the next page is the next or the previous scene; otherwise the value is a stop of the tour, -1
 // for none, and counts only if the page is reloaded
 const HANDED_OVER = "handed over";
+const ANSWER_TIMEOUT_MS = 4000; // after this time without an answer the server counts as out of reach
+const NO_ANSWER_TEXT = "The server does not answer, so the presentation stays in this scene.";
 
 /** Start presenting if the reader was presenting on the page before, and either came here from the first or
  * last stop of that page's tour, or has reloaded it. After a reload, the tour opens at the same stop.
@@ -84,7 +86,7 @@ export function present(player, handed = false) {
     if (document.fullscreenElement !== root) leave();
   };
   addEventListener("keydown", (event) => press(event, acts(player, dot, leave)), { capture: true, signal });
-  root.addEventListener("click", handOver, { signal });
+  root.addEventListener("click", (event) => handOver(event, player), { signal });
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
   addEventListener("pagehide", () => continueAt(tour?.current ?? -1), { signal });
@@ -116,20 +118,36 @@ function press(event, actions) {
   if (!event.repeat) act();
 }
 
-/** Make the next page continue the presentation, if a click follows the link at the end of the tour.
- * @param {MouseEvent} event */
-function handOver(event) {
-  const leads = !opensElsewhere(event) && /** @type {Element} */ (event.target).closest("a.onwards");
-  if (leads) store(CONTINUE_KEY, HANDED_OVER, "sessionStorage");
+/** If a click follows the link at the end of the tour, continue the presentation in the next scene.
+ * @param {MouseEvent} event @param {Player} player */
+function handOver(event, player) {
+  const target = /** @type {Element} */ (event.target);
+  const link = /** @type {HTMLAnchorElement | null} */ (target.closest("a.onwards"));
+  if (!link || opensElsewhere(event)) return;
+  event.preventDefault();
+  toScene(player, link.href);
 }
 
 /** Go to the last stop of the previous scene's tour, and continue the presentation there. Does nothing if
- * there is no previous scene. @param {HTMLElement} root */
-function toSceneBefore(root) {
-  const link = /** @type {HTMLAnchorElement | null} */ (root.querySelector(".onwards .before a"));
-  if (!link) return;
+ * there is no previous scene. @param {Player} player */
+function toSceneBefore(player) {
+  const link = /** @type {HTMLAnchorElement | null} */ (player.root.querySelector(".onwards .before a"));
+  if (link) toScene(player, `${link.href}?tour=${link.dataset.stops}`);
+}
+
+/** Open the page of another scene, and continue the presentation there. If the server does not answer, a
+ * notice says so, because the browser's error page would end the presentation. @param {Player} player
+ * @param {string} href the address of the page */
+async function toScene(player, href) {
+  const signal = AbortSignal.any([player.life, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
+  try {
+    await fetch(import.meta.url, { method: "HEAD", cache: "no-store", signal }); // a small file of the server
+  } catch {
+    player.notice(NO_ANSWER_TEXT);
+    return;
+  }
   store(CONTINUE_KEY, HANDED_OVER, "sessionStorage");
-  location.assign(`${link.href}?tour=${link.dataset.stops}`);
+  location.assign(href);
 }
 
 /** The actions of keys while presenting, by key. A clicker (a remote control for slides) sends Page Up and
@@ -142,7 +160,7 @@ function acts(player, dot, leave) {
   const on = () => (tour ? tour.next() : player.step(1));
   const back = () => {
     if (!tour) player.step(-1);
-    else if (tour.current === 0) toSceneBefore(player.root);
+    else if (tour.current === 0) toSceneBefore(player);
     else tour.back();
   };
   const digits = Array.from({ length: 9 }, (_, i) => [

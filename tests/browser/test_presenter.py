@@ -261,6 +261,22 @@ def test_back_at_the_first_stop_leads_to_the_last_one_of_the_scene_before(new_pa
     page.close()
 
 
+@pytest.mark.allow_errors("ERR_INTERNET_DISCONNECTED")
+def test_without_a_network_the_presentation_stays_and_says_why(new_page):
+    """While the server is out of reach, the presentation does not leave its scene, and shows a notice."""
+    page = new_page()
+    present(page, f"{PAGE}&tour={len(STOPS)}")
+    page.context.set_offline(True)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".presenting .notice")).to_contain_text("The server does not answer")
+    expect(page.locator(".presenting .notice")).to_be_visible()
+    page.context.set_offline(False)
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**/rmsnorm?*")
+    page.wait_for_selector(".presenting")
+    page.close()
+
+
 def test_a_reload_continues_the_presentation_and_another_visit_does_not(new_page):
     page = new_page()
     visit(page, PAGE)

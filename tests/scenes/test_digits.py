@@ -201,7 +201,7 @@ CLAIMS = {
     "### Ten caps Each colour is a digit. They have settled in caps of the sphere.": caps,
     "rays rather than caps. The direction says which digit it is; the length tells little about it.": rays,
     "At step 0 all digits lie mixed in one patch, within 31° of its middle.": one_patch,
-    "Hold the pointer over points between two caps": doubtful,
+    "Point at a point between two caps, or tap it": doubtful,
     "Is a sphere in three dimensions enough?": last_layer,
     r"The upper rows of the table have a last layer of 32 neurons, the lower ones of three. With $u_\varepsilon$ at depth 4, 32 neurons classify 97.2 % correctly, three 94.2 % (medians of three seeds; the best seed with three neurons is below the worst with 32). The network shown classifies 96.1 % correctly. It was trained longer than these, and it is the best of four": the_answer,
     "classifies 97.2 % of 360 unseen pictures correctly. But that shows little: with *nothing* between the layers the same network reaches 95.8 %, and with LayerNorm 95.6 % (depth 4, median of three seeds).": the_answer,

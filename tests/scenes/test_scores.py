@@ -525,7 +525,7 @@ CLAIMS = {
     "panel. The blue ones, divided by 8, have a standard deviation of about 1.": equator,
     "With $d_k = 4$, LayerNorm leaves a sphere in three dimensions, and the keys are spread evenly over it. On such a sphere every height is equally likely, so the histograms are boxes.": boxes,
     "### Four coordinates": boxes,
-    "Now $d_k = 512$, and nothing is divided. How many of 32 keys": without,
+    "Let $d_k$ be 512, and nothing be divided. How many of 32 keys": without,
     "about half of them - * mostly one": without,
     "The spikes are weights near 1: the mean entropy of these 8 queries is 0.23 (over 200,000 draws it is 0.16). The blue histogram is the same as the pink one. Move **a** up to 0.5.": without,
     "Again $d_k = 64$, and the scores are divided by its root. Each coordinate still has variance 1, but any two have the correlation ±0.3.": as_at_first,

@@ -498,7 +498,7 @@ CLAIMS = {
     "longer. The curve rises, stays below the bound (the dashed line), and then falls: a": rises_and_falls,
     "more keys are hollow now.": centring_at_the_stop,
     "every key is a corner, and the count is zero": none_at_the_stop,
-    "Now ε is 0.1. Where does **sphere** put keys from near the middle?": inside_by_epsilon,
+    "Let ε be 0.1. Where does **sphere** put keys from near the middle?": inside_by_epsilon,
     "With **ε** at 0 again (a slider under *More settings*) every hollow key fills.": inside_by_epsilon,
     "Set **γ₁** to 0 (a slider under *More settings*): at **⊙ γ** the sphere becomes a disc, and "
     "most keys are lost.": a_disc,

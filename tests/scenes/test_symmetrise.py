@@ -392,7 +392,7 @@ CLAIMS = {
     "Here the heads stand alone, and $d$ is 16.": a_vector,
     "The networks are random. After four iterations the vectors are scattered.": before_it_has_learned,
     "### Four iterations After 3,000 steps of training the vectors are on the circle or near it. Move the lower scrubber: their paths are not straight. The last iteration lowers the mean error more than any other.": four_iterations,
-    "Now there is one iteration, and no head hears any other.": one_iteration,
+    "Suppose that there is only one iteration, and no head hears any other.": one_iteration,
     "That more than halves the error, but an error of 0.46 is left, with each of the five seeds.": one_iteration,
     "Eight heads in four iterations: each hears itself and six others, but not the head across the ring. Most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100, which does not change LayerNorm's result.": a_hundred_times,
