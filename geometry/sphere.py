@@ -163,8 +163,8 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): a factor for each point, for points that may be too large for their dtype: the result
-    is that for the points units·x, with this `radius` and `eps`. None: that for x.
+    units (*batch, 1): a factor for each point. With `units`, the points units·x are normalised, which may be
+    too large for their dtype; `radius` and `eps` are in the units of units·x. None: x itself is normalised.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:

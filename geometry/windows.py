@@ -30,14 +30,16 @@ SHAPES = {"box": box, "triangle": triangle, "sine": sine}
 def windows(
     at: Float[np.ndarray, "n"], d: int, heads: int, overlap: float, *, shape: str
 ) -> Float[np.ndarray, "heads n"]:
-    """The share of each axis that each attention head sees, from 0 to 1; the shares of an axis sum to 1.
+    """How much of each axis each attention head sees: a share from 0 to 1; the shares of an axis sum to 1.
 
-    at: the numbers of the n axes to compute; a ring consists of the axes 1 … d. Each head has a block of
-    d/heads neighbouring axes, and its window is centred on this block. For overlap 0 the window is as wide as
-    the block. For overlap 1 it is twice as wide and reaches to the centres of the neighbouring blocks. A
-    head's share of an axis is the integral of its window from ½ before the axis to ½ after it, divided by the
-    sum of these integrals over all heads. So overlap 0 is the split of multi-head attention, whatever the
-    shape. Raises ValueError for an unknown shape, an overlap outside [0, 1], and heads that do not divide d.
+    The axes 1 … d form a ring. Each head has a block of d/heads neighbouring axes, and a window that is
+    centred on this block. For overlap 0 the window is as wide as the block. For overlap 1 it is twice as wide
+    and reaches to the centres of the neighbouring blocks. A head's share of an axis is the integral of its
+    window from ½ before the axis to ½ after it, divided by the sum of these integrals over all heads. So for
+    overlap 0 each head sees its own block alone, whatever the shape of the window.
+
+    at: the numbers of the n axes whose shares are computed. shape: a key of SHAPES. Raises ValueError for an
+    unknown shape, an overlap outside [0, 1], and heads that do not divide d.
     """
     if shape not in SHAPES or not 0 <= overlap <= 1 or heads < 1 or d % heads:
         wrong = f"got {shape!r}, {overlap}, {heads} heads, {d} axes"
