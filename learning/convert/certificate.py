@@ -92,7 +92,7 @@ class Precision:
     difference                the difference between the two models
     loss_before, loss_after   the losses of the two models in nats; None for models that predict no tokens
     rounding                  how much rounding alone changes the outputs of the original model: a difference
-                              for each cause of rounding, such as "other_batch" (another text in its batch)
+                              for each cause of rounding, such as "other_batch" (another text in the same batch)
     bound                     the largest `difference.largest` with which the comparison passes
     passed                    whether it passes
     """
@@ -116,7 +116,8 @@ class Certificate:
     precisions            the comparison in each of PRECISIONS
     fold                  the difference of the outputs in float64, with converted weights that are not yet
                           rounded to their stored dtype; None if unknown
-    means                 for each norm whose centring was folded, the largest max |μ| / max |x| of its inputs
+    means                 for each norm whose centring was folded, how far its inputs are from mean 0: the
+                          largest |mean| of a vector, divided by the largest |number| of the same input
     norms                 for each norm, what was folded and why; empty unless `convert` made the certificate
     cost                  for the norms that still centre, how dropping their centring changes the outputs (as
                           `cost.costs` returns it); empty unless `convert` made the certificate
@@ -321,7 +322,7 @@ def _jittered(source: Checkpoint) -> Load:
 def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
     """If the block fails, and the models differ in architecture or size, raise a ValueError that says so.
 
-    If the models do not differ, the block's exception is raised unchanged. So is NotConverted in any case.
+    If the models do not differ, or if the block raises NotConverted, its exception is raised unchanged.
     """
     try:
         yield
@@ -417,7 +418,8 @@ def _reason(
     """The reason why a certificate must be refused; "" if it passes.
 
     measured: the comparison in each precision. fold: the difference before the weights were rounded; None if
-    unknown. largest: the largest output in absolute value. means: as in `_means`.
+    unknown. largest: the largest output in absolute value. means: for each norm whose centring was folded,
+    how far its inputs are from mean 0.
     """
     for name, mean in means.items():
         if not mean <= MAX_FOLD_ERROR:

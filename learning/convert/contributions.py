@@ -127,7 +127,7 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """The summands of x: a list of the kind and the module of each, and a tensor (summands, n, d) of all.
+    """The summands of x: a list of pairs (kind, module), and a tensor (summands, n, d) of n vectors each.
 
     Returns None if x is not a residual stream, or if it differs from the sum of the summands by more than
     rounding.

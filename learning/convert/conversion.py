@@ -162,7 +162,7 @@ def certify(
 
 
 class Refused(NotConverted):
-    """Raised if the converted model differs by more than rounding; then nothing was written."""
+    """Raised if the certificate of a converted model is refused; then nothing was written."""
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(f"nothing was written, for the certificate is refused: {certificate.reason}")

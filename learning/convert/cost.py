@@ -41,10 +41,10 @@ def costs(
     samples    the inputs of the model; only the first MAX_SAMPLES are used
     patterns   only layers whose names match one of these are measured, such as `*.h.1.*`; () for all layers
 
-    Returns a list with an entry for each layer, and if there are several, a last entry for these together. An
-    entry has the name of the layer ("norm"; for several, as `together` returns it), and the fields `kl`,
-    `loss` and `change` of the `Effect`. The list is empty if there are no layers to measure, or if the
-    model's output has neither logits nor a last hidden state.
+    Returns a list with a dict for each layer; if there are several, the last dict is for all of them at once.
+    A dict has the key "norm", which is the layer's name (in the last dict, what `together` returns), and the
+    fields `kl`, `loss` and `change` of the `Effect`. The list is empty if there are no layers to measure, or
+    if the model's output has neither logits nor a last hidden state.
     """
     known = recognised(model)
     chosen = [name for name in norms if name in known and any(fnmatchcase(name, p) for p in patterns or "*")]
@@ -66,5 +66,5 @@ def costs(
 
 
 def together(count: int) -> str:
-    """The name in a certificate of the measured layers, if their centring is dropped at the same time."""
+    """The name under which a certificate lists `count` layers whose centring is dropped at the same time."""
     return f"these {count} norms together"

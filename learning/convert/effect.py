@@ -75,7 +75,8 @@ def effects(
 ) -> dict[str, Effect]:
     """Measure the effect of toggling the centring of each normalisation layer alone, and of all at once.
 
-    Returns an `Effect` for the path of each layer, and one for all layers under the name ALL_NORMS.
+    Toggling means: a layer that centres stops centring, and any other layer starts to centre. Returns an
+    `Effect` for the path of each layer, and one for all layers under the name ALL_NORMS.
 
     model    a model whose output has `logits` or `last_hidden_state`; UnknownOutput is raised for others
     batches  the keyword arguments of each call of the model; the loss is measured if they have `labels`

@@ -18,10 +18,10 @@ from learning.convert.trace import NORM, Call, Value
 
 @dataclass(frozen=True)
 class Link:
-    """An operand of an operator, and the axis along which P (centring) must be applied to it.
+    """An operand of an operator, and the axis along which it must be centred.
 
-    scale: another operand, if the operator multiplies the two coordinate by coordinate; otherwise None. If
-    there is a `scale`, P must be applied to the product of both.
+    scale: another operand, by which the operator multiplies this one coordinate by coordinate; None if there
+    is none. With a `scale`, the product of both must be centred, not the operand alone.
     """
 
     value: Value
@@ -158,7 +158,7 @@ class Contraction:
 
 
 def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
-    """The weight by which `call` multiplies its operand `value`, with a sum over `axis` of the operand.
+    """Describe `call` as a product of its operand `value` and a weight, summed over `axis` of `value`.
 
     Returns None if `call` is neither a matrix product nor a convolution, or does not sum over this axis.
     """

@@ -135,8 +135,8 @@ def _idle(graph: Graph, edits: Iterable[Edit]) -> str | None:
 class Stream:
     """Tensors of a graph that can only be centred together, such as those of a residual stream.
 
-    fold: the edits that centre these tensors, or the obstacles. scales: a key (tensor, span) for each of
-    these tensors and the span over which it is centred; the value is a tuple of the gains by which the tensor
+    fold: the edits that centre these tensors, or the obstacles. scales: a dict with a key (tensor, span) for
+    each tensor that is centred over a span. Its value is a tuple of gains: the parameters by which the tensor
     is multiplied before it is added to the stream.
     """
 

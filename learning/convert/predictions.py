@@ -62,9 +62,9 @@ def predictions(
 
 
 def _difference(row: TableRow, here: Norm) -> str:
-    """The difference of the norm `here` of a model from the one recorded in `row`, in words; "" for none.
+    """A text that says how the norm `here` differs from the recorded norm in `row`; "" if it does not.
 
-    Compared are the number of coordinates, the kind and the mean of |γ|.
+    The number of coordinates, the kind and the mean of |γ| are compared; the text names the first difference.
     """
     path, kind = row["path"], NORM_KINDS[here.kind]
     if row["d"] != here.d:

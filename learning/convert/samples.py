@@ -33,8 +33,8 @@ class Sample:
     """A test input of a model: the arguments of one forward call, and the target tokens for its loss.
 
     inputs    the arguments by name
-    targets   the token to predict at each position, or NO_TARGET where none is; None for a model that
-              predicts no tokens
+    targets   the token to predict at each position; NO_TARGET at positions without a prediction. None for a
+              model that predicts no tokens
     labels    the same tokens in the form of the model's own argument `labels`, with which the model computes
               its loss; None for a model that predicts no tokens
     """
@@ -67,8 +67,9 @@ def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = N
     and sound are random, with a fixed seed.
 
     Raises NotConverted if the model takes neither text nor images, if `text` is given but the model reads
-    none, if the text has fewer than PROBE_TOKENS tokens or is the path of a file, and if `inputs` does not
-    fit the model. Raises TypeError if `text` is not a string.
+    none, if the text is the path of a file, and if `inputs` does not fit the model. Also raises it for a text
+    with fewer than PROBE_TOKENS tokens, or than a window if a window is shorter. Raises TypeError if `text`
+    is not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(

@@ -140,7 +140,7 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Add an axis of size `copies` at the end of the group numbers `labels`, with separate groups per index.
+    """Repeat the group numbers `labels` along a new last axis of size `copies`; each copy gets other groups.
 
     The number −1, for no group, stays.
     """

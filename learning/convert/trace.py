@@ -34,7 +34,7 @@ class NormOperator:
     kind      "LayerNorm", "RMSNorm" …
     neutral   the value of the stored γ that leaves outputs unscaled: 1, or 0 in models that add 1 to γ
     even      whether all coordinates of γ are equal
-    level     whether they are equal and β is 0; in this case the output of a LayerNorm has mean 0
+    level     whether γ is even and β is 0; in this case the output of a LayerNorm has mean 0
     """
 
     kind: str
@@ -70,8 +70,9 @@ class Value:
 class Call:
     """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`.
 
-    module: the path of the module. outputs: the tensors that the call returned. norm: which normalisation
-    operator it is, if it is one. mean: for such an operator, the largest |μ|/RMS of its input vectors.
+    module: the path of the module. outputs: the tensors that the call returned. norm: the formula, if `op` is
+    NORM, a whole normalisation layer; otherwise NOT_A_NORM. mean: for a norm, the largest |mean|/RMS of its
+    input vectors.
     """
 
     op: str
