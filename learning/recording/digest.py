@@ -54,8 +54,8 @@ class Reduced:
     points            a row for each vector: its coordinates along the three drawn directions a, b and
                       1̂ = (1, …, 1)/√d; then those along up to three more directions (see the module's
                       docstring); last, the length of what is left of the vector
-    gain              the matrix G whose product Gp, with a row p of `points`, has the three drawn coordinates
-                      after the gain γ
+    gain              a matrix G. If p is the row of the vector x in `points`, Gp has the three drawn
+                      coordinates of γ ⊙ x, the vector after the gain γ
     shift             the three drawn coordinates of the shift β
     position, token   as in `Norm`
 
@@ -125,7 +125,7 @@ def digest(
 def kept_vectors(norms: Sequence[Norm], most: int) -> list[Int[Array, "kept"]]:
     """For each norm, the indices of at most `most` vectors to keep, in increasing order.
 
-    A vector is kept if this norm or any other has a massive vector at the same token; of such tokens, only
+    The vector at a token is kept if any of the norms has a massive vector at this token; of such tokens, only
     the earliest `most`/2 count. The remaining places go to evenly spaced vectors. So norms that saw the same
     tokens keep the same tokens.
     """
@@ -279,7 +279,7 @@ def save(
     """Write a recording to a file. If it is too large to be opened on a page, its digest is written instead.
 
     full: write the whole recording in any case. tell: called with the number of norms measured so far, if a
-    digest is written. Returns whether one was written. Raises FileError as `digest` does.
+    digest is written. Returns whether the digest was written. Raises FileError as `digest` does.
     """
     is_large = sum(norm.x.nbytes for norm in recording.norms) > UPLOAD_SHARE * MAX_UPLOAD_BYTES
     if full or not is_large:

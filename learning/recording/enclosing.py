@@ -22,9 +22,9 @@ CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier cal
 
 
 class Enclosing:
-    """For each running module that contains norms: the tokens, masks and positions in its arguments.
+    """The tokens, masks and positions with which the running modules that contain norms were called.
 
-    given: maps the path of each of these modules to these arguments by name; {} if the module was called
+    given: for the path of each such module, a dict of these arguments by name; {} if the module was called
     without any of them.
     """
 
@@ -59,9 +59,9 @@ class Enclosing:
 
         Returns three arrays with one value per vector: `real` (False for padding), `token` and `position`.
         They are taken from the arguments of the modules around the norm: each from the nearest module that
-        was called with an argument of fitting shape. If there is none, `real` and `token` are None, and
-        positions are counted: from the number of earlier tokens if there is a key–value cache or a longer
-        mask, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
+        was called with an argument of fitting shape. If no module was, `real` or `token` is None, and
+        `position` counts on from the number of earlier tokens, if a key–value cache or a longer mask tells
+        it, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None, "position": None}
         axis, start = min(1, len(lead) - 1), None
@@ -118,8 +118,8 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
     given: a mask, tokens or positions (batch, n), or None. lead: the shape of the vectors without the axis of
     coordinates. It is (batch, n, …), or (batch, …, n), or (batch·n,).
 
-    If neither axis 1 nor the last axis of `lead` has the length n, axis 1 is returned if it is shorter. This
-    happens with a key–value cache: `given` includes earlier positions, and only its last ones have vectors.
+    With a key–value cache, `given` includes earlier positions, which have no vectors. So if neither axis 1
+    nor the last axis of `lead` has the length n, the result is axis 1, if this axis is shorter than n.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:

@@ -19,10 +19,10 @@ CUT = " …"  # ends a text that was cut
 
 
 def print_line(line: str) -> None:
-    """Print a line of a recording to stderr.
+    """Print a message of a recording in progress to stderr.
 
-    In a terminal, a line on progress is cut to the width of the terminal, and overwritten by the next one. If
-    stderr is not a terminal, only lines on norms that were left out are printed.
+    In a terminal, a message on progress is cut to the width of the terminal, and the next message overwrites
+    it. If stderr is not a terminal, only messages on norms that were left out are printed.
     """
     if sys.stderr.isatty():
         width = get_terminal_size().columns - 1
@@ -58,9 +58,10 @@ def multiple(ratio: float, digits: int = 3) -> str:
 
 
 def grouped(reasons: Mapping[str, str]) -> list[str]:
-    """The reasons why norms are not recorded, by path, as texts; a reason of several norms is given once.
+    """Texts that say why norms are not recorded; norms with the same reason share one text.
 
-    For example: "7 norms: it has no parameters, for example blocks.0.ln1".
+    For example: "7 norms: it has no parameters, for example blocks.0.ln1". reasons: the reason for each norm,
+    by the norm's path.
     """
     paths: dict[str, list[str]] = {}
     for path, reason in reasons.items():
@@ -98,7 +99,10 @@ def other_norms(modules: Mapping[str, Any], known: Collection[str]) -> dict[str,
 
 
 def listed(lines: Sequence[str]) -> list[str]:
-    """Lines on what was left out, each after LEFT_OUT; if there are many, the last one counts the rest."""
+    """Put LEFT_OUT before each of the lines, which say what was left out.
+
+    Only the first MAX_LEFT_OUT_LINES are returned. If there are more, a last line gives their number.
+    """
     more = len(lines) - MAX_LEFT_OUT_LINES
     rest = [f"{more} more, which `report` lists"] if more > 0 else []
     return [LEFT_OUT + line for line in (*lines[:MAX_LEFT_OUT_LINES], *rest)]

@@ -204,9 +204,9 @@ class Recorder:
     def _ask_for_sources(self) -> None:
         """Call the function `contributions` for the first recorded call of the model; keep what it returns.
 
-        Its arguments are the model, those of the call, and for each norm the dimension with most energy. Does
-        nothing if no function was given, or no call was recorded. If the function raises an exception, the
-        message is passed to `tell`, and `sources` stays empty.
+        It gets the model, the arguments of this call, and for each norm the dimension with most energy. If it
+        raises an exception, the message is passed to `tell`, and `sources` stays empty. Nothing is done if
+        no such function was given, or no call was recorded.
         """
         if self.find_sources is None or self.first_kept is None:
             return
@@ -413,10 +413,10 @@ class Recorder:
 
 
 def copied_arguments(given: Any, tensor: Callable[[Any], Any] = lambda each: each) -> Any:
-    """A copy of the arguments of a model's call, which the call may change.
+    """Copy the arguments of a model's call, because the call may change them.
 
-    tensor: a function that is applied to each tensor, such as one that copies it. By default the copy has the
-    same tensors.
+    tensor: a function that is applied to each tensor, such as one that copies it. By default the tensors
+    themselves are in the copy.
     """
     if type(given) in (list, tuple):
         return type(given)(copied_arguments(each, tensor) for each in given)

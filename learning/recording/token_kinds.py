@@ -58,10 +58,11 @@ def columns(
 ) -> dict[str, Any]:
     """For each name in COLUMNS, its value for one norm: a median over the vectors of one kind of token.
 
-    The medians are those of the length (in units of the median length of all vectors), of `share` and of
-    `turn`. A median is None if the norm has no vectors of this kind. `share` is, for each vector, the share
-    of its squared length along the all-ones vector 𝟏. `turn` is the angle in degrees by which centring turns
-    the norm's output for this vector.
+    Each of the KINDS has three medians: of the length (in units of the median length of all vectors), of
+    `share` and of `turn`. They are None if the norm has no vectors of this kind.
+
+    share: for each vector, which part of its squared length lies along the all-ones vector 𝟏. turn: for each
+    vector, the angle in degrees by which centring turns the norm's output.
     """
     size = np.linalg.norm(norm.x.astype(float), axis=-1)
     lengths = ratio(size, np.median(size))

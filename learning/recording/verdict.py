@@ -24,7 +24,7 @@ class Finding:
     """A question of the summary, such as "Is the mean zero before the norm?", with its answer.
 
     name: a key for programs. value: the number on which the answer is based, if there are enough vectors.
-    about: the definition of this number, or of what it counts.
+    about: a text that defines this number, or the things that it counts.
     """
 
     name: str
@@ -38,7 +38,7 @@ def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
     """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
     `together` is the `Effect` of toggling the centring of all norms at once; None if it was not measured.
-    If no norm has MIN_VECTORS vectors, the answer to each question that depends on vectors says so.
+    If no norm has MIN_VECTORS vectors, questions that depend on vectors get the answer that there are too few.
     """
     found = _answered(rows, together)
     most = max(row["vectors"] for row in rows)
