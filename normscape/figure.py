@@ -288,7 +288,7 @@ class Figure(anywidget.AnyWidget):
 
 
 def _element(state: State) -> str:
-    """HTML of the scene's element with a still picture, as in an embed; the player adds the live figure."""
+    """HTML of the element that shows the scene: a still picture, to which the player adds the live figure."""
     data = facts(state.scene, **plain.figure(state))
     choices = state.scene.json()["choices"]
     return written(plain.body(state.scene, state, data, choices=choices, tag=html.Section, folded=False))
@@ -320,5 +320,5 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """A value as text, as in a link: of a choice, a parameter, the camera or another part of the state."""
+    """Format a value as links do: a number or text by `link.value_text`, a list or tuple as "1,2,3"."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else link.value_text(value)
