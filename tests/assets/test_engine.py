@@ -128,9 +128,9 @@ SLIDING = Entries(0.125, {"e": 1.0})
 
 
 def views_of(cloud):
-    """A list of references (`Of`) to a cloud's points as a matrix: for each stage, plain and transposed.
+    """All references (`Of`) to a cloud's points as a matrix: for each stage one plain and one transposed.
 
-    It also has both with the stage None, which means the last stage.
+    The stage None, which means the last stage, is one of these stages.
     """
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]
@@ -170,7 +170,8 @@ def recipe_of(*found):
 def cases(draw):
     """A strategy for a recipe, values of its parameters, and a progress.
 
-    The values may be at, between and outside those for which the recipe's tracks have arrays.
+    Tracks have arrays at some values of a parameter. The values drawn here may be equal to these, between
+    them, or outside their range.
     """
     found = []
     for k in range(draw(st.integers(1, 3))):
@@ -230,7 +231,10 @@ def test_placed_points_are_where_their_parameters_say(node, p, q):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_products_agree(node, data):
-    """All runtimes agree on one product between other steps; with more products, numbers could overflow."""
+    """Browser, NumPy and PyTorch agree on a `Product` between other steps.
+
+    There is only one `Product`, because with more of them numbers could overflow.
+    """
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     before, d = data.draw(steps(4, rng, most=2))
     groups = data.draw(
@@ -250,10 +254,10 @@ def test_products_agree(node, data):
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_points_that_see_one_another_agree(node, data):
-    """All runtimes agree on attention alone, and on a flow by attention in which points are put elsewhere.
+    """Browser, NumPy and PyTorch agree on attention, and on a flow by attention in which `Put`s turn points.
 
-    The end of the flow depends on the parameter e, and the times of the puts depend on p. For each of two
-    values of p, e goes up and down.
+    The end of the flow depends on the parameter e, and the times of the puts depend on p. Two values of p are
+    tested, each with several values of e, which fall and rise from one case to the next.
     """
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, d, keys = (data.draw(st.integers(1, most)) for most in (6, 3, 3))
