@@ -282,8 +282,8 @@ class Measured:
     A key is unselectable if no query gives it the highest score.
 
     loss     the mean cross entropy in nats per character
-    before   the fractions with the vectors of the residual stream before the layer as keys
-    after    the fractions with the vectors that attention reads as keys: those after LayerNorm, or after the
+    before   the fraction for each layer, if the keys are the vectors of the residual stream before the layer
+    after    the same, if the keys are the vectors that attention reads: the results of LayerNorm, or of the
              gain and shift that replace it
     """
 

@@ -45,7 +45,7 @@ class Model(Protocol):
     def answers(self, points: Any, labels: Any, weight: Any) -> tuple[Any, Any]:
         """The right label (M,) and the weight in the loss (M,) of each prediction, in the order of `logits`.
 
-        labels, weight (N,): those of the points.
+        points: as in `logits`. labels, weight (N,): the label and the weight of each point.
         """
 
     def fields(self) -> dict[str, Any]:

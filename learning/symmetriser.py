@@ -45,8 +45,8 @@ class Symmetriser:
     messages   the number of coordinates of a message r
     hidden     the number of neurons in the hidden layer
     rounds     the number of sets of weights: iteration k uses set k; later iterations use the last set
-    adds       a variant: the network of a head reads its d/H numbers of x in place of m and s. In place of
-               c and g it gives d/H numbers, which are added to those of x
+    adds       a variant of the formula: its input has all d/H coordinates x in place of (m, s), its result
+               has d/H numbers a in place of (c, g), and x′ = x + a
 
     Raises ValueError for numbers below 1 (for `messages`, below 0), and if H does not divide d.
     """
