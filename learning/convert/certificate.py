@@ -178,7 +178,8 @@ def certify(
 class _Comparison:
     """The measurements of two checkpoints, collected sample by sample.
 
-    exact, centred: as in the function `certify`. predicts: whether the outputs are logits.
+    exact: returns a converted weight before it is rounded, by name; or None. centred: the names of the layers
+    whose inputs must have mean 0. predicts: whether the outputs are logits.
     """
 
     def __init__(

@@ -167,7 +167,8 @@ def written_by(graph: Graph, value: Value, span: Span, narrow: bool = False) -> 
     Obstacles are operators that do not commute with centring, leaves that are no parameters, tensors that the
     model returns, gains that scale only some uses of a tensor, and gains that also scale other tensors. The
     reasons call the tensors a residual stream only if one of them is a sum or an embedding.
-    narrow: as in `spans.sources`; if True, the search ends at the first obstacle.
+    narrow: if True, only slices that are used are centred (`spans.sources`), and the search ends at the first
+    obstacle.
     """
     stream, todo = Stream(), deque[tuple[Value, Span, tuple[Value, ...]]]([(value, span, ())])
     fold, scaling = stream.fold, set[Call]()

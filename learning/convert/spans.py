@@ -215,7 +215,7 @@ def _slices(call: Call) -> Iterator[tuple[Value, Labels]]:
 def _uncut(call: Call, output: Value, span: Span, narrow: bool) -> Span:
     """The span over which to centre a slicing operator's input, so that `output` is centred over `span`.
 
-    span: a span of `output`. narrow: as in `sources`.
+    span: a span of `output`. narrow: whether to centre only the slice, not the whole input, as in `sources`.
     """
     shape, at, gone = call.args[0].shape, cut_axis(call), call.op in ("select", "unbind")
     axes = [axis + (gone and axis >= at) for axis in span.axes]
