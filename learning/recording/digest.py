@@ -57,7 +57,7 @@ class Reduced:
     gain              a matrix G. If p is the row of the vector x in `points`, Gp has the three drawn
                       coordinates of γ ⊙ x, the vector after the gain γ
     shift             the three drawn coordinates of the shift β
-    position, token   as in `Norm`
+    position, token   (n,) each vector's place in its sequence, from 0, and its token's id, −1 if unknown
 
     For d = 2 there is no direction b, and the coordinate along b is 0. For a GroupNorm all fields describe
     its first group.

@@ -75,11 +75,11 @@ def columns(norm: Norm, few: Bool[Array, "n"]) -> dict[str, Any]:
 def _sums(
     variance: Float[Array, "n groups"], eps: float, rounded: Callable[[Any], Array]
 ) -> dict[str, float | None]:
-    """Rounding errors of σ² + ε if σ², ε and their sum are each rounded by `rounded`.
+    """The rounding errors of σ² + ε, if σ², ε and their sum are each rounded by the function `rounded`.
 
-    variance: σ² of each group of coordinates of each vector. `error` is the largest relative error of a sum,
-    or None if no sum is finite. ε has no effect on a group if the rounded sum equals the rounded σ²; `lost`
-    is the share of vectors that have such a group.
+    variance: σ² of each group of coordinates of each vector. Returns a dict. "error" is the largest relative
+    error of a sum, or None if no sum is finite. "lost" is the share of vectors in which rounding removes the
+    effect of ε > 0: in at least one of the vector's groups, the rounded sum equals the rounded σ².
     """
     own = rounded(variance)
     with np.errstate(over="ignore"):

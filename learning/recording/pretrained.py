@@ -74,13 +74,14 @@ def recorded(
 ) -> Recording:
     """Load a model and record the inputs of its normalisation layers while it reads the start of `text`.
 
-    name, strict      as in `loaded`
-    vectors, seed     as in `Recorder`
+    name              a Hugging Face name, a folder or a GGUF file
+    vectors, seed     the number of input vectors to keep for each layer, and the seed of their random choice
     tokens            the largest number of tokens to read
     by_line           whether each line of the text is a separate input of the model
     title             the recording's name; if it is "", the model's name as `called` returns it
-    head              whether to load the model with a prediction head, as with `predicts` in `loaded`; its
-                      norms then have the same names as in `convert`
+    head              whether to load the model with its prediction head; its norms then have the same names
+                      as in `convert`
+    strict            as in `loaded`: the function that loads a folder written by `convert --strict`
     verdicts, contributions, tell   as in `Recorder`
 
     Raises NoModel if the model cannot be loaded or cannot read the text.

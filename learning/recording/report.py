@@ -85,7 +85,8 @@ def _cut(text: str) -> str:
 def text(name: str, rows: Sequence[TableRow], skipped: Sequence[str] = (), together: Any = None) -> str:
     """The full report for a terminal: the table with a legend, the findings, and the norms left out.
 
-    `skipped` has for each of these norms its path and the reason. `together` is as in `verdict`.
+    `skipped` has a line for each norm that was left out: its path and the reason. `together` is the `Effect`
+    of toggling the centring of all norms at once; None if it was not measured.
     """
     found = {each.answer: each for each in verdict(rows, together)}  # equal answers only once
     findings = [_sentence(each) for each in found.values()]

@@ -191,7 +191,8 @@ def _effect(asked: Sequence[TableRow], *, centre: bool, together: Any) -> Findin
 
     `centre` says whether the norms in `asked` centre. If they do, the question is whether centring could be
     left out; if not, whether adding it would matter. If no effect was measured, the answer counts the norms
-    whose vectors have less energy along 𝟏 than random vectors. `together` is as in `verdict`.
+    whose vectors have less energy along 𝟏 than random vectors. `together` is the `Effect` for all norms at
+    once; None if it was not measured.
     """
     question = "Could the centring be left out?"
     told = [(row["kl"], row["path"]) for row in asked if row.get("kl") is not None]
