@@ -48,7 +48,7 @@ class Library(anywidget.AnyWidget):
 
 @cache
 def code() -> bytes:
-    """The code that all figures of a kernel share, packed: modules, CSS and Plotly."""
+    """The code that all figures of a kernel share, as compressed JSON: modules, CSS and Plotly."""
     modules = [(name, renamed(name, text)) for name, text in ordered(ENTRY).items()]
     return _packed({"modules": modules, "styles": component.styles(fonts.inside), "plotly": library_code()})
 
