@@ -125,8 +125,8 @@ def _seeing(step, clouds):
 def stages_and_bounds(cloud, params, *, unit):
     """A list with a pair for each stage of a cloud: the points in float64, and a bound (n,) of their errors.
 
-    The bound is for a computation that rounds with the relative error `unit`. The list is cached, since many
-    clouds may read this one.
+    The bound is for a computation that rounds with the relative error `unit`. The list is cached,
+    because many clouds may refer to this cloud.
     """
     known, moment = cloud.__dict__.setdefault("bounds", {}), (unit, *sorted(params.items()))
     if moment not in known:
@@ -306,8 +306,8 @@ def bound_at(cloud, params, progress, *, unit, rounding):
     """A bound (n,) of the error that rounding can cause in the points of a cloud at `progress`.
 
     It is the sum of the point's bounds at the stages before and after `progress`, plus `rounding` times the
-    larger of the point's lengths at these two stages. `unit` is the relative error of rounding in the steps,
-    `rounding` that of the result.
+    larger of the point's lengths at these two stages. unit: the relative error of rounding in the steps.
+    rounding: the relative error with which the result is rounded.
     """
     known = stages_and_bounds(cloud, params, unit=unit)
     progress = min(progress, len(known) - 1)

@@ -87,7 +87,7 @@ ECHO_MS = 1000  # as in assets/guest/binding.mjs
 
 
 def at(**values):
-    """A copy of REST with some values replaced: the state of a figure, or all its properties.
+    """The state of a figure, or all its properties: a copy of REST with some values replaced.
 
     values: new values of parameters, by name, and the `progress`, which is 1 unless it is given.
     """

@@ -17,8 +17,8 @@ PARAMS = {"s": 0.6}
 def agree(node, *steps, before=(), n=4):
     """Assert that the browser's stages of a pipeline of these steps equal NumPy's.
 
-    The cloud has n random points of 8 coordinates, each a point and a direction in 4D. `before` are further
-    clouds, to which the steps may refer.
+    The pipeline's cloud has n random points with 8 coordinates: those of a point and of a direction in 4D.
+    before: further clouds, to which the steps may refer.
     """
     points = np.random.default_rng(0).normal(size=(n, 8)).astype(np.float32)
     clouds = (*before, Cloud("pairs", points, Pipeline(steps)))

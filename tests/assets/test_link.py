@@ -35,10 +35,7 @@ def made(choices):
 
 
 def kept(scene):
-    """A copy of the scene that builds the recipe for the same choices only once.
-
-    It has no training and reads no files.
-    """
+    """A copy of a scene that caches its recipes by choices, has no training, and reads no files."""
     build = cache(lambda choices: built(scene, dict(choices)))
     remembers = {"training": None, "files": no_files}
     return replace(scene, build=lambda choices: build(tuple(choices.items())), **remembers)
