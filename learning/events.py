@@ -94,8 +94,8 @@ def _within(level: Array, above: Array) -> list[tuple[int, int]]:
 def _falls(steps: Array, best: Array) -> list[tuple[int, int]]:
     """The stretches where the smallest loss so far falls by more than a factor of DROP_FACTOR.
 
-    A stretch is a pair (first index, last index), and lasts at most LONGEST_DROP of the training. Stretches
-    may overlap. `best` is log10 of the smallest loss so far, at each of the `steps`.
+    A stretch is a pair (first index, last index). It lasts at most the share LONGEST_DROP of the training.
+    Stretches may overlap. `best` is log10 of the smallest loss so far, at each of the `steps`.
     """
     pairs, depth = [], np.log10(DROP_FACTOR)
     for j in range(1, len(best)):

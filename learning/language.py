@@ -155,15 +155,15 @@ def forward(
 
     The logits are LayerNorm(x) @ wteᵀ, or LayerNorm(x) @ head if the weights have a Linear "head".
 
-    attend   replaces the causal softmax
-    norm     a function norm(own, name, x, *, scaled=True) that is called in place of `layer_norm_of` (if
-             `shape.normed`) or `gain_and_shift` (if not). `name` is "ln_1" or "ln_2" in a layer, and `own`
-             has this layer's weights by name; for the last norm, "ln_f", `own` has those of the whole model.
-             `scaled` is passed only for "ln_1"; if it is False, the result is not divided by the standard
-             deviation
+    attend   a function that turns the scores (…, n, n) into attention weights
+    norm     a function norm(own, name, x, *, scaled=True) that replaces each LayerNorm. `name` is "ln_1" or
+             "ln_2" in a layer, and "ln_f" after the last layer; `own` has the weights of this layer, or for
+             "ln_f" of the whole model, by name. `scaled`, which is passed only for "ln_1", says whether to
+             divide by the standard deviation. None: `layer_norm_of`, or `gain_and_shift` if the shape is not
+             `normed`
     shares   (heads, d) for each head, how much of each axis it sees, from 0 to 1 (`geometry.windows`); None
              if each head sees a block of axes of its own
-    kept     the activations of the first blocks in an earlier pass over the same tokens; these blocks are not
+    kept     the activations of the first layers in an earlier pass over the same tokens; these layers are not
              computed again
 
     Raises ValueError for more than `shape.window` tokens.

@@ -26,7 +26,7 @@ def norm(x: Array) -> Array:
 def scores(own: Own, x: Array, qk_norm: bool) -> Array:
     """The attention scores ⟨q, k⟩/√d (…, T, T) of tokens x (…, T, d).
 
-    own: as in `block`. qk_norm: whether queries and keys are normalised before the product.
+    own: the weight matrices by name, as in `block`. qk_norm: whether queries and keys are normalised first.
     """
     q, k = x @ own["query"], x @ own["key"]
     if qk_norm:
@@ -37,7 +37,7 @@ def scores(own: Own, x: Array, qk_norm: bool) -> Array:
 def attention(own: Own, x: Array, qk_norm: bool = False) -> Array:
     """The output of causal attention with one head for tokens x (…, T, d), not yet added to x.
 
-    own, qk_norm: as in `block`.
+    own: the weight matrices by name, as in `block`. qk_norm: whether queries and keys are normalised first.
     """
     return softmax(scores(own, x, qk_norm), causal=True) @ (x @ own["value"]) @ own["out"]
 
@@ -45,7 +45,7 @@ def attention(own: Own, x: Array, qk_norm: bool = False) -> Array:
 def mlp(own: Own, x: Array) -> Array:
     """The output of the feed-forward network for tokens x (…, T, d), not yet added to x.
 
-    own: as in `block`.
+    own: the weight matrices by name, as in `block`.
     """
     return pointwise.apply("gelu", x @ own["first"]) @ own["second"]
 

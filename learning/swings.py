@@ -27,7 +27,8 @@ def swing(network: Network, before: Array, after: Array, x: Array) -> Swing | No
 
     If several layers have equally many such points, the first of these layers is returned, because points
     that turn at one layer also arrive turned at the next. If no layer has such points, layer 1 is returned
-    with no points. Returns None for a network without normalisation. before, after, x: as in `turns`.
+    with no points. Returns None for a network without normalisation. before, after (P,): the weights before
+    and after a change. x (N, d): the points, which are inputs of the network.
     """
     across = turns(network, before, after, x) > SIDE_CHANGE_DEGREES
     if not len(across):
