@@ -92,7 +92,7 @@ class Precision:
     difference                the difference between the two models
     loss_before, loss_after   the losses of the two models in nats; None for models that predict no tokens
     rounding                  how much rounding alone changes the outputs of the original model: a difference
-                              for each cause of rounding, such as "other_batch" (another text in the same batch)
+                              for each cause of rounding, such as "other_batch" (a batch with another text)
     bound                     the largest `difference.largest` with which the comparison passes
     passed                    whether it passes
     """
