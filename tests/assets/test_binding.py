@@ -257,8 +257,8 @@ def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
 ):
     """If code corrects a wrong property before its value is refused, the figure adopts the correction.
 
-    pending: what the figure has not adopted yet. news: what code has just set, except values that the figure
-    itself has just reported. props: all present properties; pending properties get their values from here.
+    pending: properties that the figure has not adopted yet. It takes their present values from `props`, and
+    leaves out those that are None there. news: properties that code has just set. adopts: None for `props`.
     """
     assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
 
