@@ -16,7 +16,7 @@ SIDE_CHANGE_DEGREES = 90.0  # a point that turns further has changed its side of
 
 @dataclass(frozen=True, eq=False)
 class Swing:
-    """A norm: its number `layer`, from 1 on, and the indices of the points that turn far at it (see `swing`)."""
+    """The norm number `layer` (from 1), and the indices of the points that turn far there, as in `swing`."""
 
     layer: int
     points: Array
