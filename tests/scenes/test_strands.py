@@ -78,10 +78,11 @@ def degree_doubles():
     y = u_eps(u @ A.T + b, eps=eps)
 
     def product(y):
-        """(P + rS)·(P − rS) at points y, which is 0 on the image.
+        """The product of r²·(uᵀQu − 1) for the roots r = ±√(1 − ‖y‖²), at points y (N, 3): (N,).
 
-        P + rS is r²·(uᵀQu − 1), where Q is the matrix in the test, and u = A⁻¹(√ε·y/r − b) is
-        the point that is mapped to y.
+        u = A⁻¹(√ε·y/r − b) is the point that the layer and its norm map to y. For an image y the
+        product is 0, because the test's matrix Q gives uᵀQu = 1. It is P² − (1 − ‖y‖²)·S², with
+        polynomials P and S.
         """
         r = np.sqrt(np.maximum(1 - (y**2).sum(-1), 0))
         both = []
@@ -101,10 +102,10 @@ def degree_doubles():
 
 
 def flat_once():
-    """A ray from the origin meets a plane that misses the origin at most once, and an ellipsoid at most twice.
+    """A ray from the origin meets an ellipsoid at most twice, and a plane without the origin at most once.
 
-    So after the first norm of each trained network, the image of the plane has at most one sheet in each
-    direction. Tested at 2,000 points.
+    So the first norm of each trained network sends at most one point of the plane to each direction. Tested
+    at 2,000 points.
     """
     found = film("spiral_15")
     for each in found.weights[:, -1]:
@@ -168,10 +169,10 @@ def crossings(heights, level):
 
 
 def sheet_by_sheet():
-    """Claim: the curve of heights crosses the ray's height once for each strand that the ray crosses.
+    """The panel “Height of each point” shows the number of strands: how often the curve crosses the line.
 
-    In closed form, the number of strands is the number of points of the circle that the layers map to the
-    ray's direction.
+    The strands in the ray's direction are the points of the circle that the layers map to this direction.
+    The test finds them in closed form. The line marks the height at which the ray meets the circle.
     """
     for angle in (20.0, -50.0, 40.0):
         recipe, params = layers_state(ray=angle)

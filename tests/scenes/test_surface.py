@@ -105,7 +105,7 @@ def height(x, y, eps=0.0):
 
 
 def at(title):
-    """The state at a stop, the slice before the pipeline, and the slice at the progress of the stop."""
+    """Three things at a stop: its state; the slice's points before any step; its points as the stop shows it."""
     state = stop("surface", title)
     slice_ = state.recipe.cloud("slice")
     return state, slice_.stages(state.params)[0], slice_.at(state.params, state.progress)
@@ -184,10 +184,10 @@ def around_the_origin():
 
 
 def level_around_the_axis():
-    """Within 20° of the x axis, heights are near ±1.
+    """For ε = 0, heights within 20° of the x axis are near ±1.
 
-    Across a ray from the origin, the slope is smaller at a larger distance from the origin. At the origin,
-    the slope along the x axis is 1/√ε.
+    The slope at right angles to a ray from the origin falls with the distance from the origin. For ε > 0, the
+    slope along the x axis at the origin is 1/√ε.
     """
     phi, far = np.radians(np.arange(-20, 21, 5))[:, None], np.array([0.1, 1, 3])
     for side in (1, -1):

@@ -158,7 +158,10 @@ def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
 
 
 def test_where_the_sliders_are_is_on_the_curves():
-    """The dots are near the curves, not on them: the curves are medians of five seeds on other vectors."""
+    """The dot for the present scale or mean is near the curve of errors, not on it.
+
+    The dot shows the error of the shown block and vectors; the curve, medians of five seeds on other vectors.
+    """
     shown, row = recipe(), ENDS["ring", 4, 4]
     for name in ("scale", "mean"):
         for k, near in ((0, 0.05), (12, 0.05), (24, 0.4)):

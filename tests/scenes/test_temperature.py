@@ -20,7 +20,7 @@ DAYS = sum(n for _, n in WEATHER)
 
 
 def right(task, seed, **params):
-    """A list: the accuracy of the best threshold before the layer, and that of the best one after it.
+    """A list of two accuracies: of the best threshold before the layer, and of the best threshold after it.
 
     task: "hot" or "extreme" days, as in the scene. params: values of sliders that differ from the defaults.
     """
