@@ -278,10 +278,10 @@ def test_uploads_can_be_refused(tmp_path):
 
 
 def test_other_locations_of_the_server_do_not_take_our_files(tmp_path):
-    """Our .js files come from us even if the host has a location for .js.
+    """nginx passes our .js files to the container even if the host has a location for .js of its own.
 
-    The documented regular expression achieves this; with a prefix, the host's location would take the files.
-    The locations of our public files take precedence over both the expression and the host's location.
+    Our location must then be the documented regular expression, before the host's; the prefix /normscape/
+    would lose to the host's. The documented locations of our public files win over both.
     """
     (ours,) = re.findall(r"replace `location /normscape/` by `(location [^`]+)`", TEXT)
     passed, theirs = "{ proxy_pass http://127.0.0.1:8050; }", r"location ~ \.js$ { return 410; }"

@@ -571,9 +571,10 @@ def test_nginx_takes_as_large_a_body_as_the_web_server():
 
 @pytest.mark.parametrize(("given", "number"), [("", "500"), ("5000", "5000")])
 def test_the_proxy_image_starts_nginx_with_the_limit_of_requests(tmp_path, given, number):
-    """The Dockerfile's command starts nginx with our nginx.conf, and can change only the limit of requests.
+    """The proxy image's command starts nginx with our nginx.conf; a setting replaces the limit of requests.
 
-    The test runs the command in other folders, with a fake `nginx` that prints its configuration.
+    given: the setting CLIENT_REQUESTS, or "". number: the limit in the configuration that nginx gets. A fake
+    `nginx` prints this configuration.
     """
     stage = (ROOT / "Dockerfile").read_text().partition(" AS proxy\n")[2]
     command = json.loads(re.search(r"^CMD (\[.*\])$", stage, re.M)[1])
@@ -682,7 +683,10 @@ def test_the_build_stops_where_no_address_of_torch_is_filled_in(given, code):
 
 
 def test_the_image_has_the_gallery_s_pictures():
-    """The Dockerfile draws the gallery's pictures after its last COPY, where the server looks for them."""
+    """The Dockerfile draws the gallery's pictures into the folder from which the server takes them.
+
+    It draws them after its last COPY, when all that they are drawn from is there.
+    """
     last = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").rpartition("\nFROM ")[2]
     assert stills.IMAGE_FOLDER.parent == ROOT and "\nWORKDIR /app\n" in last
     assert last.index("components.web.stills") > last.rindex("COPY")

@@ -169,7 +169,8 @@ def test_memory_between_what_is_kept_goes_back():
 def alone(application):
     """Serve `application` with an event loop that runs only when the test steps it.
 
-    Yields a dict of all its sockets, a function that makes one step, and its base URL.
+    Yields Waitress's objects for the sockets, by file descriptor; a function that makes one step of the loop;
+    and the base URL.
     """
     sockets = serve.listen(application, "127.0.0.1", 0)
     (port,) = [each.effective_port for each in sockets.values() if hasattr(each, "effective_port")]

@@ -303,7 +303,8 @@ MARKS = [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"\x93NUMPY", b"'shape'", b"'descr'", 
 def test_a_run_whose_bookkeeping_is_changed(data):
     """A film's file with changed sizes, offsets, names or shapes is shown or refused.
 
-    The changed bytes are near the markers of the archive, of an array and of its JSON.
+    One to four changes, each of at most four bytes, follow one of MARKS: a signature of the ZIP archive, a
+    word of an array's header, or a character of the JSON.
     """
     raw = bytearray(data.draw(st.sampled_from([plain(), to_npz(FILM)])))
     for mark in data.draw(st.lists(st.sampled_from([m for m in MARKS if m in raw]), min_size=1, max_size=4)):

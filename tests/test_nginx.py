@@ -411,7 +411,7 @@ def explorer(tmp_path_factory):
 
 
 def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
-    """When a lecture hall opens the gallery at once, all get it, for little CPU time.
+    """VIEWERS clients that open the gallery at once all get it, for less than CROWD_SECONDS of CPU time.
 
     CPU time is measured, and not the time that passes, so other load on the machine does not matter.
     """

@@ -162,11 +162,11 @@ def stages_by_choice(scene):
 
 @EVERY
 def test_a_paragraph_is_about_the_same_stages_whatever_is_chosen(node, scene):
-    """Each scene has paragraphs about stages, and their stages are right for all choices.
+    """Each scene has paragraphs about stages, and each of these is about the same stages for all choices.
 
-    Each such paragraph names a stage of the default recipe. Each name occurs for some choices, and a number
-    means the same stage for all. A paragraph without numbers is about all stages of a kind ("Linear 1",
-    "Linear 2" …), or about none.
+    A paragraph lists its stages by name or number. At least one is a stage of the default recipe; each name
+    is a stage for some choices. The stage with a given number has the same name for all choices. A list
+    without numbers has all stages of a kind ("Linear 1", "Linear 2" …), or none.
     """
     offered = stages_by_choice(scene)
     passages = [unescape(words) for words in re.findall(r'data-stages="([^"]*)"', scene.text.html)]
@@ -313,11 +313,11 @@ SMALLER = {
 
 @EVERY
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
-    """The main figure of the first view spans at least 60 % of its panel; all marks together are central.
+    """The largest sphere or circle spans at least 60 % of the first view's panel, and the marks are central.
 
-    Marks are the visible ones except guides, labels, marks without rows and supporting planes. As the scene
-    opens, their middle is at most 0.08 of the panel's smaller side from the panel's middle. The main figure
-    is the largest sphere or circle of any stage or, without one, all marks. SMALLER and LAID_OUT list
+    The size counts at any stage; without a sphere or circle, the size of all marks counts. The middle of all
+    marks is at most 0.08 of the panel's smaller side from the panel's middle, as the scene opens. Hidden
+    marks, guides, labels, marks without rows and supporting planes do not count. SMALLER and LAID_OUT list
     exceptions.
     """
     state = state_of(scene, {})

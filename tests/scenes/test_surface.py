@@ -105,7 +105,7 @@ def height(x, y, eps=0.0):
 
 
 def at(title):
-    """Three things at a stop: its state; the slice's points before any step; its points as the stop shows it."""
+    """At a stop: its state; the slice's points before all steps; the slice's points as the stop shows them."""
     state = stop("surface", title)
     slice_ = state.recipe.cloud("slice")
     return state, slice_.stages(state.params)[0], slice_.at(state.params, state.progress)
