@@ -12,7 +12,10 @@ PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
 def requirements(groups: list[str], *, only: bool = False) -> list[str]:
-    """The requirements of the run time and of the optional groups; with `only`, those of the groups alone."""
+    """The requirements in pyproject.toml, as strings: those of the run time, then of the optional `groups`.
+
+    only: leave out the requirements of the run time.
+    """
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
     optional = [line for group in groups for line in project["optional-dependencies"][group]]
     return optional if only else project["dependencies"] + optional

@@ -70,7 +70,7 @@ class Source:
 
     @contextmanager
     def with_tokenizer(self) -> Iterator[str]:
-        """Yield the path of the model; for a model without a tokenizer, that of a temporary copy with one."""
+        """Yield the path of the model, or of a temporary copy with a tokenizer if the package has none."""
         model = self.root / self.model
         if not self.tokenizer:
             yield str(model)

@@ -121,13 +121,17 @@ ARMS_OF_LANGUAGE: dict[str, dict[str, Any]] = {
 def drifts(
     shape: Shape, weights: Mapping[str, np.ndarray], tokens: np.ndarray, window: int, kind: Any
 ) -> dict[str, dict[str, list[float]]]:
-    """The numbers of `Drift`: for each of three kinds of vectors and each number, a list over layers.
+    """Measure how far a model's vectors drift as a window slides along a text, in each layer.
+
+    Returns {name: {number: list over layers}}. The numbers are the fields of `Drift`: path, spread, share and
+    turn. The names are three sets of vectors:
 
     stream   the residual stream before each layer
     across   the same vectors, centred
     reads    the input of attention in each layer, after the norm
 
-    window: the size of the sliding window. kind: what changes as it slides (see `streams_as_window_slides`).
+    tokens: the text. window: the size of the window. kind: what changes as it slides (see
+    `streams_as_window_slides`).
     """
     slid = partial(
         streams_as_window_slides, window=window, letters=FOLLOWED_LETTERS, depths=shape.layers, kind=kind

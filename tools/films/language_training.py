@@ -25,9 +25,10 @@ def learned(
     """Train the language model with Adam; returns its weights after the last step.
 
     The learning rate is the product of `rate`, a factor that rises linearly to 1 in the first WARMUP_STEPS
-    steps, and a factor that falls from 1 to 0 along a cosine. norm, shares: as in `language.forward`. The
-    same arguments give the same weights. Raises ValueError unless the text has more than `shape.window`
-    characters, all of which are in `shape.characters`.
+    steps, and a factor that falls from 1 to 0 along a cosine. norm: a function that replaces all norms of the
+    model (see `language.forward`). shares (heads, d): how much of each axis a head sees, from 0 to 1; None if
+    each head has axes of its own. The same arguments give the same weights. Raises ValueError unless the text
+    has more than `shape.window` characters, all of which are in `shape.characters`.
     """
     if len(text) <= shape.window:
         raise ValueError(f"a text to learn from has more than {shape.window} characters: got {len(text)}")

@@ -20,18 +20,18 @@ SHOWN, PATH_DIGITS = 5, 6  # draws whose paths are shown; significant digits of 
 def placement() -> None:
     """Write the table "placement": measures of a stack of random blocks, in a row for each setting.
 
-    A setting is a place of the norm, with or without QK-norm, and a factor (SHARPNESS) on the matrices W_q
-    and W_k. A column has [median, smallest, largest] over draws, at each place of the residual stream (before
-    the first block and after each block) or for each block. "The token" is the last one, x its vector.
+    A setting is a placement of the norm, with or without QK-norm, and a factor (SHARPNESS) on the matrices
+    W_q and W_k. Let x be the vector of the last token in the residual stream. It has a state before the first
+    block and after each block. A column has [median, smallest, largest] over draws, for each state or block:
 
-    length     the root mean square of the numbers of x at each place
-    start      the angle between x at each place and x before the first block, in degrees
-    turn       the angle by which each block turns x, in degrees
-    gradient   ‖∂⟨r, output⟩/∂x‖/‖r‖ at each place; r is random, and the output is x after the last block
+    length     the root mean square of the numbers of x, for each state
+    start      the angle between x and x before the first block, in degrees, for each state
+    turn       the angle by which a block turns x, in degrees, for each block
+    gradient   ‖∂⟨r, output⟩/∂x‖/‖r‖ for each state; r is random, and the output is x after the last block
     gradients  the same, with the derivative with respect to all tokens' vectors
-    score      the largest absolute attention score of the token as a query, in each block
-    weight     the largest attention weight of the token as a query, in each block
-    cosine     the cosine of the angle between two tokens' vectors, averaged over all pairs, at each place
+    score      the largest absolute attention score of the last token as a query, for each block
+    weight     the largest attention weight of the last token as a query, for each block
+    cosine     the cosine of the angle between two tokens' vectors, averaged over all pairs, for each state
     paths      for each of the first SHOWN draws: length, start, turn and gradient, without statistics
     """
     rows = []

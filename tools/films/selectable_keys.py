@@ -57,7 +57,7 @@ def unbeaten(keys: Float[Array, "n d"]) -> Bool[Array, " n"]:
 
 
 def _distinct(keys: Array) -> Array:
-    """The result of `unbeaten` for distinct keys, where the longest key has a length from 1/2 to 1."""
+    """The result of `unbeaten` for distinct keys. The longest key must have a length from 1/2 to 1."""
     if len(keys) == 1:
         return np.ones(1, dtype=bool)
     # the first tolerance is small, because neighbours on a sphere have small leads
@@ -82,7 +82,7 @@ def decided(keys: Float[Array, "n d"], found: Bool[Array, " n"]) -> Bool[Array, 
 
 
 def leads(queries: Float[Array, "n d"], keys: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """For each i, the lead of key i over all other keys in score by query i; negative if another key wins."""
+    """For each i, the score ⟨query i, key i⟩ minus the largest score that query i gives to another key."""
     scores = queries @ keys.T
     own = scores.diagonal().copy()
     np.fill_diagonal(scores, -np.inf)

@@ -125,10 +125,14 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
 
     iterations: how many times a block is iterated. x (N, d): the vectors on which errors are measured.
 
-    The row has the columns of `block_columns`, and medians over blocks of the error: `after` 1, 2, …
-    MAX_ITERATIONS iterations; with the vectors multiplied by each of TEST_FACTORS (`scale`); and with only
-    their means multiplied (`mean`). The column `shown` is the seed of the block whose error is the median.
-    Also writes a file with the parameters of this block at all checkpoints.
+    The row has the columns of `block_columns`, and these:
+
+    after   the median error over blocks, after 1, 2, … MAX_ITERATIONS iterations
+    scale   the median error over blocks, if x is multiplied by each of TEST_FACTORS
+    mean    the same, if only the mean of each vector is multiplied
+    shown   the seed of the block whose error is the median
+
+    Also writes a file with the parameters of this block (`shown`) at all checkpoints.
     """
     film = imitated(block, iterations)
     parts, level = {name: part[-1] for name, part in film.items()}, x.mean(-1, keepdims=True)

@@ -29,7 +29,8 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 def initial(block: Symmetriser, seeds: Sequence[int]) -> dict[str, np.ndarray]:
     """Random parameters (S, …) in float32, one set per seed, with which an iteration changes vectors little.
 
-    In the notation of `Symmetriser`, g is near 1 and c near 0; with `adds`, the added numbers are near 0.
+    In the notation of `Symmetriser`, g is near 1 and c near 0. If `block.adds`, the numbers that a head adds
+    to its coordinates are near 0.
     """
     found: dict[str, list[np.ndarray]] = {name: [] for name in block.shapes}
     for rng in map(np.random.default_rng, seeds):
@@ -87,9 +88,10 @@ def _apart(x: Array, block: Symmetriser) -> Array:
 
 
 def _layer(parts: Parts, name: str, k: int) -> tuple[Array, Array]:
-    """The weights (…, H, in, out) and biases (…, H, 1, out) of all heads in one layer, from set k of weights.
+    """The weights (…, H, in, out) and biases (…, H, 1, out) of one layer of the heads' networks.
 
-    name: "inner" for the first layer of the heads' networks, "outer" for the second.
+    parts: a block's parameters, which have `block.rounds` sets of weights. k: the index of the set.
+    name: "inner" for the first layer of the networks, "outer" for the second.
     """
     return parts[f"{name}.weight"][..., k, :, :, :].mT, parts[f"{name}.bias"][..., k, :, None, :]
 
@@ -138,7 +140,8 @@ def learned(
 def _cut(slopes: Sequence[torch.Tensor]) -> None:
     """Scale each seed's gradient down, in place, if its length exceeds MAX_GRADIENT_LENGTH.
 
-    The first axis of each tensor in `slopes` is the seed. The length is that over all tensors together.
+    The first axis of each tensor in `slopes` is the seed. A seed's gradient consists of its parts of all
+    these tensors, and its length is the root of the sum of their squares.
     """
     length = sum((slope.flatten(1) ** 2).sum(1) for slope in slopes) ** 0.5
     for slope in slopes:
