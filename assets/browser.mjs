@@ -35,16 +35,16 @@ export function store(key, text, area = "localStorage") {
   }
 }
 
-/** Wait until the page has loaded and its first picture is painted, and then until the browser is idle, but
- * for this at most IDLE_TIMEOUT_MS. */
+/** Wait until the page has loaded and its first picture is painted. Then wait until the browser is idle, but
+ * no longer than IDLE_TIMEOUT_MS. */
 export async function painted() {
   if (document.readyState !== "complete")
     await new Promise((go) => addEventListener("load", go, { once: true }));
   await drawingShown(IDLE_TIMEOUT_MS);
 }
 
-/** Wait until the last drawing is on the screen, and the browser is idle. @param {number} timeout
- * milliseconds to wait for an idle browser, at most */
+/** Wait until the last drawing is on the screen, and then until the browser is idle. @param {number} timeout
+ * the longest time to wait for an idle browser, in milliseconds */
 export async function drawingShown(timeout) {
   for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
   await new Promise((go) => (globalThis.requestIdleCallback ?? setTimeout)(go, { timeout }));

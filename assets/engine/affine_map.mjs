@@ -28,9 +28,10 @@ const MIN_AXIS_RATIO = 1e-4;
 const frames = new WeakMap();
 
 /**
- * What must be known (`AffineMap`) of the invertible affine map that takes each of n points in `before` to
- * the point with the same index in `after`, up to rounding; null if there is no such map or n is 0. The axes
- * of `before` are cached.
+ * Find the invertible affine map that takes each of n points in `before` to the point with the same index in
+ * `after`, up to rounding. Returns two of its properties (`AffineMap`), or null if there is no such map or n
+ * is 0. A map that flattens the points almost completely counts as not invertible. The axes of `before` are
+ * cached.
  * @param {Points} before @param {Points} after @param {number} n @param {number} d the number of coordinates
  * of a point @returns {AffineMap | null}
  */

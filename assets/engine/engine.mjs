@@ -139,8 +139,8 @@ function stage(x, n, step, context, old) {
  *   before: Float64Array[] | undefined}} Known the cached stages of a cloud (slot), the names of the
  *   parameters and clouds that they depend on, and the stages before the last change, whose memory is reused
  *   next
- * @typedef {WeakMap<Cloud, Known>} Memory the cached stages of one user of a recipe, such as a figure.
- *   The arrays of a cloud's stages are overwritten when these stages are computed again for the second time
+ * @typedef {WeakMap<Cloud, Known>} Memory the cached stages of one user of a recipe, such as a figure. When
+ *   the stages of a cloud are computed, the arrays of the last but one computation are overwritten
  */
 
 /** The stages of a cloud; recomputed only if a parameter or another cloud that they depend on has changed.

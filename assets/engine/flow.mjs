@@ -104,8 +104,8 @@ function rounded(x) {
   return near - x === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** The cached solution from x with these nodes and inputs. If there is none, a new solution is cached and
- * returned. It begins with the states that it has in common with a cached one, or with x alone.
+/** The solution from x with these nodes and inputs: the cached one or, if there is none, a new one, which is
+ * cached. A new solution begins with the states that it shares with an earlier solution, or with x alone.
  * @param {Flow} step @param {Float64Array} x the points at the start @param {Node[]} nodes
  * @param {unknown[]} inputs @returns {Run} */
 function runOf(step, x, nodes, inputs) {

@@ -70,12 +70,12 @@ export function coordinates({ rows, n, d }, k) {
 }
 
 /** Minimise L(q) = log Σ exp⟨q, k − h⟩ over the query q, by Newton's method; the sum runs over all keys k,
- * including h. If h lies inside the convex hull of the other keys, e^(−min L) is the largest attention weight
- * that any query can give h; and at that query, the average of the other keys by their weights is h.
- * @param {RelativeKeys} all the keys @param {number[]} key h @param {number[] | null} [start] a query near
- * the minimum @param {number} [exact] stop once a step is expected to lower L by no more than this; by
- * default, once the weight is known to FRAME_WEIGHT_TOLERANCE @returns {{query: number[], value: number}} the
- * query, and min L */
+ * including h. If h lies inside the convex hull of the other keys, the query at the minimum gives h the
+ * largest attention weight that any query can give it, e^(−min L). With the weights that this query gives to
+ * the other keys, their weighted average is h. @param {RelativeKeys} all the keys @param {number[]} key h
+ * @param {number[] | null} [start] a query near the minimum @param {number} [exact] the search stops when the
+ * next step would lower L by at most this. By default it stops when the error of the weight is about
+ * FRAME_WEIGHT_TOLERANCE or less @returns {{query: number[], value: number}} the query, and min L */
 export function evenest(all, key, start, exact) {
   const { size, n, d } = all;
   let q = start?.slice() ?? new Array(d).fill(0);

@@ -132,8 +132,8 @@ function nearest(around, start) {
  * in the affine span of some other keys. If the point lies inside the hull of these keys, their indices are
  * returned, and the weights with which the point is their average. Otherwise some of the keys are dropped,
  * and the next round begins. @param {number[]} kept the indices of the keys in the first round
- * @param {number[]} w positive weights, or 0, of these keys; their weighted average is the point from which
- * the search starts @param {Around} around the other keys, seen from the key in question
+ * @param {number[]} w a weight of at least 0 for each of these keys. The search starts from the average of
+ * the keys with these weights @param {Around} around the other keys, seen from the key in question
  * @returns {[number[], number[]]} */
 function corral(kept, w, around) {
   for (;;) {

@@ -110,8 +110,9 @@ function sight({ eye, center }) {
   return { forward, right, up };
 }
 
-/** How many pixels long a length of 1 is drawn if it is at distance 1 from the camera; both in units of the
- * cube's side. @param {number} width of the panel in pixels @param {number} height of the panel in pixels */
+/** The length in pixels of a line whose length, and distance from the camera, are one side of the cube in
+ * which the view's axes lie. @param {number} width of the panel in pixels @param {number} height of the panel
+ * in pixels */
 const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
 
 /** The vector from the eye to a point, in units of the cube's side. @param {ArrayLike<number>} point an array
@@ -171,9 +172,9 @@ export const eyeOf = (ranges, { eye }) => ranges.map(([low, high], r) => low + (
 
 /** The point of a sphere of radius 1 that lies under a pixel, on the side towards the camera, as a unit
  * vector from the sphere's centre. For a pixel outside the sphere's outline, returns the direction from the
- * centre to the nearest point of the ray through the pixel. @param {number[]} pixel from the panel's top left
- * @param {number[]} centre @param {[number, number][]} ranges @param {Camera} camera @param {number} width
- * @param {number} height */
+ * centre to the nearest point of the ray through the pixel. Radius and centre are in the coordinates of the
+ * axes. @param {number[]} pixel from the panel's top left @param {number[]} centre
+ * @param {[number, number][]} ranges @param {Camera} camera @param {number} width @param {number} height */
 export function onSphere(pixel, centre, ranges, camera, width, height) {
   const eye = eyeOf(ranges, camera);
   const from = eye.map((e, r) => e - centre[r]);

@@ -10,7 +10,8 @@
  *   key. If the key is selectable, margin: its distance from the hull of the other keys; query: the query of
  *   length 1 for which its score exceeds all others by this margin; largest: 1; weights: all 0. If it is not
  *   selectable, margin: 0; query: the query at which its attention weight is largest; largest: this weight;
- *   weights: of all weights for which the weighted average of the other keys is this key, the most even ones
+ *   weights: a weight for each other key, so that the weighted average of the other keys is this key. Many
+ *   such weights exist; these are the most even ones
  * @typedef {{query: number[] | null, among: number[]}} Proof whether a key is selectable: a query that gives
  *   it a higher score than every other key, or null; and the indices of at most d + 1 other keys (among). A
  *   key that is not selectable is an average of the keys `among`; for a selectable key, the next search

@@ -35,8 +35,8 @@ export function query({ choices, params, progress, follow, camera }) {
   );
 }
 
-/** The properties that a figure must adopt now: those in `pending` and those in `news`. For those in
- * `pending` the values are the present ones, from `props`. Properties that code has unset meanwhile are left
+/** The properties that a figure must adopt now: all that are in `pending` or in `news`. A property that is
+ * only in `pending` gets its present value, from `props`. Properties that code has unset meanwhile are left
  * out. @param {State} pending the properties, and entries of dicts, that the figure has not adopted yet
  * @param {State} news the properties, and entries of dicts, that code has set just now @param {State} props
  * all properties, as code has set them last @returns {State} */
@@ -50,9 +50,10 @@ export function toAdopt(pending, news, props) {
   return Object.fromEntries(all.filter(([key]) => isSet(props[/** @type {Name} */ (key)])));
 }
 
-/** Remove from `pending` the properties, and the entries of dicts, that the figure has adopted. One whose
- * value differs from that in `adopted` stays: code has changed it since. @param {State} pending @param
- * {Record<string, any>} adopted @returns {State} */
+/** A copy of `pending` without the properties, and entries of dicts, that have the same value in `adopted`.
+ * If the values differ, code has changed the property since, and it stays. @param {State} pending the
+ * properties that the figure has not adopted yet @param {Record<string, any>} adopted the properties that it
+ * has adopted just now @returns {State} */
 export function without(pending, adopted) {
   const rest = Object.entries(pending).map(([key, value]) => {
     const done = adopted[key];

@@ -92,8 +92,9 @@ export class Figure {
     this.player?.close();
   }
 
-  /** Queue a turn. It begins when the turn before it is done, or when `this.goOn` is called. If the turn
-   * fails, an error message is shown in place of the figure. @param {() => Promise<unknown>} turn */
+  /** Queue a turn: an asynchronous change of the figure. It begins when the turn before it is done, or when
+   * `this.goOn` is called. If it fails, an error message is shown in place of the figure.
+   * @param {() => Promise<unknown>} turn */
   #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;
@@ -105,7 +106,7 @@ export class Figure {
   /** Adopt all pending properties. If no figure shows the present slug and controls, open a new one first. If
    * a property is wrong, an error message is shown in place of the figure, and all properties stay pending.
    * If choices are pending, their recipe is loaded first, since the present recipe may lack what the other
-   * properties name. While it is being loaded, properties that code sets are applied at once if the present
+   * properties name. Properties that code sets during this loading are applied at once if the present
    * recipe allows them. @param {State} news the properties that code has set for this turn */
   async #adopt(news) {
     const problem = wrongProperty(this.props);
