@@ -74,7 +74,7 @@ def redis(tmp_path_factory):
 
 
 class Worker:
-    """A worker process with the command of compose.yaml; it runs from the start until `kill`."""
+    """A worker process with the command of compose.yaml, which can be killed and started again."""
 
     def __init__(self, url, folder):
         self.folder = folder

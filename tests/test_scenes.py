@@ -97,7 +97,7 @@ def test_defaults_and_the_ends_of_every_slider(node, scene):
 
 
 def titles(recipe):
-    """The titles of views and layers that a picture of the recipe shows."""
+    """The titles of all views and marks of a recipe, which its picture shows."""
     return [each.title for view in recipe.views for each in (view, *view.layers)]
 
 

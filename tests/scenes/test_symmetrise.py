@@ -31,14 +31,15 @@ def film(heads, iterations):
 
 
 def vectors_of(kind):
-    """The vectors of `kind`, a kind of random vectors, with which the errors in the table were measured."""
+    """The random vectors (N, 16) with which the table's errors were measured. kind: such as "gaussian"."""
     return films.drawing(kind, films.tiles()[1])(films.TEST_VECTORS, np.random.default_rng(1))
 
 
 def end(arm, heads, iterations, what="errors"):
     """The median over seeds of a column of the table, for blocks at the end of their training.
 
-    arm, heads, iterations: the kind of blocks. what: the column, such as "errors".
+    arm: the variant of the blocks, such as "ring". heads, iterations: their numbers of heads and iterations.
+    what: the column, such as "errors".
     """
     return float(np.median(ENDS[arm, heads, iterations][what]))
 

@@ -103,7 +103,7 @@ def year(seed=5):
 
 
 def shares(title):
-    """The shares of days that the best thresholds before and after the layer classify correctly at a stop."""
+    """The accuracies of the best thresholds before and after the layer at a stop, as a list (see `right`)."""
     state = stop("temperature", title)
     return right(state.choices["task"], state.choices["seed"], **state.params)
 
