@@ -32,8 +32,8 @@ ARGUMENTS = (
 def find() -> str | None:
     """The path of a Chromium or Chrome executable; None if none is found.
 
-    The first file among these is taken: the environment variable BROWSER_PATH, which Kaleido reads too; a
-    browser installed on the system; the browser that Playwright has downloaded.
+    The first of these that exists: the file named by the environment variable BROWSER_PATH, which Kaleido
+    reads too; a browser installed on the system; the browser that Playwright has downloaded.
     """
     candidates = [os.environ.get("BROWSER_PATH"), *map(shutil.which, NAMES), str(MAC_APPLICATION)]
     return next((path for path in candidates if path and Path(path).is_file()), None) or _of_playwright()

@@ -36,7 +36,11 @@ def files(slug: str) -> dict[str, str]:
 
 
 def check(slug: str, root: Path) -> None:
-    """Raise WrongSlug if a new scene cannot have this slug."""
+    """Raise WrongSlug unless a new scene can have this slug.
+
+    A slug consists of small letters and digits, begins with a letter and is no Python keyword. Neither a file
+    of the new scene nor a page /SLUG may exist already. root: the folder of the checkout.
+    """
     if not re.fullmatch("[a-z][a-z0-9]*", slug) or keyword.iskeyword(slug):
         raise WrongSlug(
             f"SLUG={slug!r}: a slug is a Python name of small letters and digits: make scene SLUG=fold"

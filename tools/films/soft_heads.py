@@ -71,8 +71,8 @@ def soft_heads() -> None:
 def soft_texts() -> tuple[str, str]:
     """The training text and the held-out text.
 
-    They are those of `tools.films.heads`, except that the last HELD_OUT_CHARACTERS of the training text are
-    held out too.
+    These are the two texts of `tools.films.heads`, but the last HELD_OUT_CHARACTERS of the training text are
+    moved to the beginning of the held-out text.
     """
     text, held = texts("heads_learned", "heads")
     return text[:-HELD_OUT_CHARACTERS], text[-HELD_OUT_CHARACTERS:] + held
@@ -81,7 +81,8 @@ def soft_texts() -> tuple[str, str]:
 def soft_shares(shape: Shape, window: str, overlap: float) -> torch.Tensor | None:
     """For each head, how much of each axis it sees, from 0 to 1: (heads, d).
 
-    None for overlap 0, where the heads are separate: each sees its own block of axes.
+    window, overlap: the shape and overlap of the heads' windows, a pair of SOFT_WINDOWS. Returns None for
+    overlap 0, where the heads are separate: each sees its own block of axes.
     """
     if not overlap:
         return None

@@ -152,7 +152,10 @@ def imitation(block: Symmetriser, iterations: int, x: np.ndarray) -> dict[str, A
 
 
 def transfer(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The table row for blocks trained on vectors of `kind`: their mean errors on each set of `kinds`."""
+    """Train blocks on vectors of `kind`; return their row of the table, with their errors on other vectors.
+
+    kinds: sets of vectors by name. The column `used` has, for each of these, the mean errors of all blocks.
+    """
     block = Symmetriser()
     parts = {name: part[-1] for name, part in imitated(block, COMPARED_ITERATIONS[0], kind).items()}
     used = {name: mean_errors(block, parts, COMPARED_ITERATIONS[0], x) for name, x in kinds.items()}
@@ -162,9 +165,14 @@ def transfer(kind: str, kinds: Mapping[str, np.ndarray]) -> dict[str, Any]:
 def block_columns(
     block: Symmetriser, parts: dict[str, np.ndarray], iterations: int, x: np.ndarray, arm: str
 ) -> dict[str, Any]:
-    """The table's columns on trained blocks: their kind, error, angle to LayerNorm, and `asymmetry`.
+    """The table's columns on S trained blocks. The first four say what blocks these are:
 
-    parts: the parameters (S, …) of the S blocks. iterations: how many times they are iterated. x (N, d): the
+    arm, heads, iterations, parameters   the variant, and the numbers of heads, iterations and parameters
+    errors, medians                      the mean and the median error of each block over the vectors x
+    angles                               the mean angle between each block's results and LayerNorm(x), in degrees
+    asymmetry                            the equivariance error of each block (see `asymmetry`)
+
+    parts: the parameters (S, …) of the blocks. iterations: how many times they are iterated. x (N, d): the
     vectors on which they are measured. arm: the name of the variant.
     """
     y = iterates(block, parts, x, iterations)[-1]
