@@ -47,8 +47,8 @@ export function project(rows, stagesOfCloud, points, n, params) {
   return out;
 }
 
-/** The names of the parameters on which the weights of rows, and of the rows' divisors (`over`), depend. A
- * name can occur several times. @param {Row[]} rows @returns {string[]} */
+/** The names of the parameters that occur in the weights of rows or of their divisors (`over`). A name can
+ * occur several times. @param {Row[]} rows @returns {string[]} */
 export const rowMovers = (rows) =>
   rows.flatMap(({ weights, over }) => [
     ...(Array.isArray(weights) ? [] : movers(weights)),
