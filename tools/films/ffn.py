@@ -42,15 +42,16 @@ def ffn() -> None:
 
 
 def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str, float]:
-    """Measure how much of the inputs y passes the first Linear and the activation of one trained network.
+    """Measure how much of its inputs y passes the first Linear and the activation of one trained network.
 
-    seed, at: the index of the network in the film, and of the checkpoint. Returns by name:
+    seed, at: the index of the network in the film, and of the checkpoint. basis: an orthonormal basis, as
+    rows, of the space of the norm's outputs y, which lie on a circle or sphere in it. Returns by name:
 
     off       the share of pre-activations (outputs of the first Linear) that are not positive
     bits      the entropy of the pre-activations' sign patterns, in bits
     lost      the share of inputs that are not APART (`geometry.gates`): the first Linear and ReLU map them to
-              the same vector as another point of the circle or sphere on which the norm's outputs lie. ReLU
-              is taken whatever the network's activation is
+              the same vector as another point of this circle or sphere. ReLU is taken whatever the
+              network's activation is
     back      the error of the best affine map from the hidden layer back to y, relative to the spread of y
     hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
     answer    the difference between the predicted probabilities for y and −y, relative to the spread of those

@@ -169,7 +169,7 @@ def block_columns(
 
     arm, heads, iterations, parameters   the variant, and the numbers of heads, iterations and parameters
     errors, medians                      the mean and the median error of each block over the vectors x
-    angles                               the mean angle between each block's results and LayerNorm(x), in degrees
+    angles                               the mean angle of each block's results to LayerNorm(x), in degrees
     asymmetry                            the equivariance error of each block (see `asymmetry`)
 
     parts: the parameters (S, …) of the blocks. iterations: how many times they are iterated. x (N, d): the
