@@ -218,7 +218,10 @@ def near(mark, cloud, got, want, off):
 
 
 def near_with_heads(mark, cloud, got, want, off):
-    """Assert that lines agree. If they have arrow heads, a short segment makes the tolerance larger."""
+    """Assert that lines agree. If they have arrow heads, a short segment makes the tolerance larger.
+
+    got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
+    """
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
     near(mark, cloud, got, want, off * (1 + 8 * HEAD / shortest) if mark.arrow else off)
@@ -228,6 +231,7 @@ def near_axes(mark, cloud, got, want, off):
     """Compare the semi-axes of ellipsoids, by the sums of the outer products a aᵀ of all semi-axes a.
 
     Semi-axes of equal length may be rotated together, which leaves this sum unchanged.
+    got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
     """
     scatter = []
     for points in (got, want):
@@ -245,8 +249,8 @@ def near_disc(mark, cloud, got, want, off):
 def near_counts(mark, cloud, got, want, off):
     """Compare histograms: the places of their bars, and the total of their counts.
 
-    Each count is compared only if `off` is at most 1e-9; with larger errors, a value may be on either side of
-    an edge.
+    Each count is compared only if `off`, a bound of the error of the cloud's points, is at most 1e-9. With
+    larger errors, a value may be on either side of an edge.
     """
     np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)
     assert got[:, 1].sum() == want[:, 1].sum()
@@ -259,14 +263,20 @@ def near_threshold(mark, cloud, got, want, off):
 
 
 def near_profile(mark, cloud, got, want, off):
-    """Compare profiles: their indices of coordinates must be equal, their values nearly equal."""
+    """Compare profiles: their indices of coordinates must be equal, their values nearly equal.
+
+    got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
+    """
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     assert np.array_equal(got[:, 0], want[:, 0], equal_nan=True)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= off + ONE_ROUNDING)
 
 
 def near_edges(mark, cloud, got, want, off):
-    """Compare the segments of outlines, in any order, by their lengths and each end's sum of coordinates."""
+    """Compare the segments of outlines, in any order, by their lengths and each end's sum of coordinates.
+
+    got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
+    """
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     weights = np.array([reach(r) for r in mark.rows])
     joined = ~np.isnan(got[:-1, 0]) & ~np.isnan(got[1:, 0])
@@ -278,7 +288,10 @@ def near_edges(mark, cloud, got, want, off):
 
 
 def near_faces(mark, cloud, got, want, off):
-    """Compare the triangles of meshes, in any order, by the sum of the coordinates of all their corners."""
+    """Compare the triangles of meshes, in any order, by the sum of the coordinates of all their corners.
+
+    got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
+    """
     assert got.shape == want.shape
     weights = np.array([reach(r) for r in mark.rows])
     middles = [np.sort(p.reshape(-1, 3, p.shape[-1]).sum(axis=(1, 2))) for p in (got, want)]
@@ -286,7 +299,10 @@ def near_faces(mark, cloud, got, want, off):
 
 
 def near_attention(mark, cloud, got, want, off):
-    """Compare quantities of attention, which both runtimes compute in double precision."""
+    """Compare marks that show attention, up to the rounding of single precision.
+
+    Python and the browser both compute them in double precision. `off` is not used.
+    """
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)
     assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)

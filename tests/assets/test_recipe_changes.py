@@ -13,7 +13,11 @@ STOP = ["visit", {"n": "7"}, False]
 
 
 def after(node, *acts):
-    """The states of a player, one after each of the commands `acts`: see `changes` in engine_runner.mjs."""
+    """The states of a player, one after each of the commands `acts`.
+
+    A command is a list of a name and arguments. The name is a method of the player's `RecipeChanges`, or an
+    event such as "away": from then on, the server does not answer, or answers with an error.
+    """
     return node.ask("changes", recipe=RECIPE, usual=USUAL, acts=acts)
 
 

@@ -28,7 +28,10 @@ SLIDER_MIN, SLIDER_MAX = RECIPE["parameters"][0]["min"], RECIPE["parameters"][0]
 
 
 def after(node, *acts):
-    """The states of a player that has got RECIPE, one after each of the commands `acts`."""
+    """The states of a player that has loaded RECIPE, one after each of the commands `acts`.
+
+    A command is a list: usually the name of a method of the player's `State`, and arguments.
+    """
     return node.ask("state", recipe=RECIPE, usual={}, acts=[["take"], *acts])[1:]
 
 
@@ -269,8 +272,9 @@ MOMENTS = list(range(0, 3001, 50))
 def course(node, way, hand, moments=MOMENTS):
     """The states of the player during a change, if the reader acts once while the change is pending.
 
-    way: the change, a key of COURSES. hand: the action of the reader. Returns, for each of `moments` at which
-    the reader may act, the state just after the action, and the state at the end.
+    way: the change, a key of COURSES. hand: the reader's action, a list of commands (see `after`). moments:
+    the times, in ms, at which the reader may act. Returns a pair for each of them: the state just after the
+    action, and the state at the end.
     """
     usual = {"d": "3"}
     recipes = [
@@ -350,7 +354,10 @@ def test_a_choice_during_the_opening_shows_the_stage_at_which_a_scene_opens(node
 
 
 def test_a_stage_chosen_after_a_paused_opening_stays(node):
-    """It also stays if the opening was paused at this very stage."""
+    """After a paused opening, a stage that the reader chooses stays when another recipe arrives.
+
+    It also stays if it is the stage at which the opening was paused.
+    """
     choice = [["begin"], ["take", 1, None]]
     recipe = {**RECIPE, "chosen": {"d": "2"}, "text": None}
     acts = [[0, "begin"], [0, "take", 0, {}], [300, "open"], [1300, "pause"]]
@@ -368,7 +375,10 @@ def test_a_stage_chosen_after_a_paused_opening_stays(node):
 
 
 def test_a_choice_during_a_run_shows_the_stage_to_which_it_was_moving(node):
-    """After a pause, the place where the reader paused stays."""
+    """A new recipe that arrives during a run is shown at the stage to which the run was moving.
+
+    If the reader has paused the run before, the new recipe is shown where the run was paused.
+    """
     choice = [["begin"], ["take", 1, None]]
     (run, _), (paused, _) = (course(node, "a run", acts, [300])[0] for acts in (choice, [["pause"], *choice]))
     assert run["progress"] == 2 and 1 < paused["progress"] < 2
