@@ -141,7 +141,7 @@ class Watch:
     """Records the errors of browser pages, and their requests to unknown hosts.
 
     `over(context, base)` begins to watch all pages of a browser context, and sets the timeout of Playwright's
-    calls. known: the hosts that pages may ask, such as "localhost:8050"; `over` adds that of the URL `base`.
+    calls. known: the hosts that pages may ask, such as "localhost:8050"; `over` adds the host of `base`.
     """
 
     def __init__(self):
@@ -281,8 +281,8 @@ def page(new_page):
 def window():
     """The window size that the fixture `kept` sets, a dictionary with "width" and "height".
 
-    A test module can replace this fixture. If the size is None, `kept` leaves the window unchanged; otherwise
-    it also sets the light colour scheme.
+    With the size, `kept` also sets the light colour scheme. A test module can replace this fixture by one
+    that returns None: then `kept` sets neither.
     """
     return VIEWPORT
 

@@ -88,9 +88,10 @@ def frames(page, count=2):
 
 
 def hold(page):
-    """Press on the figure as a reader would, so that it stays drawn as in motion and can be examined.
+    """Keep the figure pressed, as if a reader held it, so that it does not settle.
 
-    `player(page, "p.pointerDown = false")` releases it.
+    It stays as the painter draws it in motion, and can be examined. `player(page, "p.pointerDown = false")`
+    releases it.
     """
     player(page, "p.pointerDown = true")
 
@@ -98,7 +99,7 @@ def hold(page):
 def move(page, state, progress):
     """Set parameters (a dictionary) and the progress, and wait until this is drawn.
 
-    The figure stays drawn as in motion (see `hold`).
+    The figure is kept pressed, so that it stays as the painter draws it in motion (see `hold`).
     """
     hold(page)
     player(page, "Object.entries(value).forEach(([name, x]) => p.set(name, x))", state)

@@ -146,7 +146,10 @@ def test_a_saved_picture_has_the_field(page):
 
 @pytest.mark.parametrize(("size", "views"), [((1280, 800), 3), ((390, 844), 2)])
 def test_pictures_and_films_have_all_visible_panels_and_captions(page, size, views):
-    """Marks that do not move, titles, names and legends are on the canvas from which films are made."""
+    """Titles, names, legends and resting marks are on the canvas from which films are made.
+
+    This is tested in a wide window, which shows three panels, and in a narrow one, which shows two.
+    """
     resize(page, *size)
     visit(page, "/strands?progress=2")
     if views == 2:

@@ -82,10 +82,11 @@ def served(app):
 
 
 def strange(heard):
-    """A Dash application at a path prefix, with its own styles and Content-Security-Policy.
+    """Make a Dash application at the path /lab/, with its own styles and Content-Security-Policy.
 
-    For each entry of TURNS it has a button, which sets a property of a component. heard: a list; each time
-    that the scene `one` sends its properties, a callback appends them as a dictionary.
+    It shows two scenes, and one button for each entry of TURNS. A press of the button sets the properties
+    that the entry names. heard: a list. Each time that the scene with the id "one" sends its properties, a
+    callback appends them to this list as a dictionary.
     """
     app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)
     app.index_string = app.index_string.replace("{%css%}", f"{{%css%}}<style>{THEIRS}</style>")

@@ -175,7 +175,10 @@ WRONG_FIELDS = """([...all]) => {
 
 
 def test_the_number_fields_of_a_vector_stand_beside_each_other(page):
-    """In a presentation, five fields, and six with a copy of the last, stand side by side in the card."""
+    """In a presentation, the number fields of a vector stand side by side in the card.
+
+    The vector has five fields. Then the test adds a sixth, a copy of the last, and checks all again.
+    """
     for width, height in ((1280, 800), (1440, 1000), (1024, 768), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         present(page, "/strands?tour=5")

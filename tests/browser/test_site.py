@@ -28,9 +28,9 @@ def variants(scene):
 
 
 def draw(kind, scene):
-    """Draw a scene's card; to save time, only the card of the scene CHOSEN may have an animation.
+    """A scene's card as bytes; it replaces `site.draw` in these tests, to save time.
 
-    kind: "card" or "moving card". Replaces `site.draw` in these tests.
+    kind: "card" or "moving card". Only the scene CHOSEN gets a moving card; any other gets a card at rest.
     """
     return DRAW(kind if scene.slug == CHOSEN else "card", scene)
 
