@@ -147,11 +147,11 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 
 @pytest.fixture(scope="module")
 def company():
-    """A dict: for each pair of roles that some view shows in the same form, the slugs of such scenes.
+    """A dict: for each pair of roles that a view shows in the same form, the slugs of these scenes.
 
-    Each option of each choice is tried, the other choices at their defaults. Marks with a colour scale do not
-    count, nor do the roles of text on cells (UPON). Axis ranges do not affect colours and are not computed,
-    so these recipes are not shared with other tests.
+    The recipes are those of the default choices, and of each option of each choice, with the other choices at
+    their defaults. Marks with a colour scale do not count, nor do the roles of text on cells (UPON). Axis
+    ranges are not computed, so these recipes are not shared with other tests.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("components.language.finish.framed", lambda recipe: (recipe.clouds, recipe.views))

@@ -57,7 +57,10 @@ def node(tag, name, inner):
 
 
 def apart(inner):
-    """Whether no two neighbouring children are texts, which a browser would merge. inner: as in `node`."""
+    """Whether no two neighbouring children are texts, which a browser would merge.
+
+    inner: for each child, a pair (component, its HTML as a nested list); for a text, the text twice.
+    """
     return not any(isinstance(a, str) and isinstance(b, str) for (a, _), (b, _) in pairwise(inner))
 
 

@@ -46,10 +46,11 @@ def test_a_site_that_was_interrupted_can_be_written_again(tmp_path, capsys, monk
 
 @pytest.mark.parametrize("scene", scenes().values(), ids=scenes())
 def test_the_first_choices_are_there_in_all_combinations(scene):
-    """A static site has a recipe for the default choices, and for each pair of values of the first two lists.
+    """A static site has a recipe for each pair of values of a scene's first two lists.
 
-    A list is a choice of one or several options. The defaults come first. A pair may lack its recipe if its
-    page would show a text field. The pairs are not tested if there are more than `site.TOGETHER`.
+    A list is a `Choice` or a `Several`; other choices have their defaults. Pairs for which the page would
+    show a text field may be missing. If there are more pairs than `site.TOGETHER`, none is tested. The first
+    recipe of a site is that of the defaults.
     """
     made = list(site.variants(scene))
     keys = [key(scene, chosen) for chosen in made]

@@ -237,9 +237,10 @@ def test_a_click_on_a_curve_knows_its_seed(film):
 
 
 def test_wide_layers_are_seen_from_the_last_linear():
-    """The first display axis is the direction of the last Linear, which separates the classes.
+    """A network with layers of six neurons is drawn in three dimensions, without a separating plane.
 
-    All three display axes are orthonormal. In such a view, no separating plane is drawn.
+    The three display axes are orthonormal. The first is the direction of the last Linear, which separates the
+    classes.
     """
     net, data = Network(2, 6, 2, 1), spiral(40, turns=1, noise=0, seed=0)
     weights = initial(net, range(2))

@@ -62,10 +62,10 @@ def test_a_training_that_ends_at_any_moment_of_a_poll_is_not_lost(trainings, mon
     done, untouched = {"state": "done"}, {name: getattr(Store, name) for name in ("get_many", "set", "items")}
 
     def poll_while_it_ends(moment):
-        """Poll once, and return the number of store operations of the poll.
+        """Poll once, while the training ends, and return the number of store operations of the poll.
 
-        Unless the poll has fewer operations, the training ends just before the operation number `moment`
-        (from 0). Then the next poll must get the outcome.
+        The training ends just before operation number `moment` (from 0), and the next poll must get its
+        outcome. If the poll has no operation with this number, the training does not end.
         """
         ticket, count = join(trainings), 0
         if not waits:
