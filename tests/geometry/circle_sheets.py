@@ -78,9 +78,9 @@ def crossed_edges(image: Array) -> int:
 def tangent_angles(layers: Sequence[Layer]) -> Array:
     """The angles (n,), in radians and unsorted, at which the image of the unit circle can turn back.
 
-    The layer (A, b) adds two angles if the origin is outside the ellipse of all Ax + b with ‖x‖ = 1: those of
-    the two tangents to the ellipse from the origin. Later layers map these directions like points. Otherwise
-    the layer adds none.
+    The layer (A, b) maps the unit circle to the ellipse of all Ax + b with ‖x‖ = 1. If the origin is outside
+    this ellipse, the layer adds two angles: those of the two tangents from the origin to the ellipse. If not,
+    it adds none. Later layers map the directions of the tangents like points.
     """
     directions = np.empty((0, 2))
     for A, b in layers:

@@ -12,9 +12,9 @@ ROUNDING = 1e-9  # 1e-16/h, and h² times a third derivative
 
 @pytest.mark.parametrize("t", [-2.0, 0.0, 0.7])
 def test_speed_of_a_normalised_point(t):
-    """`nudged` and `quotient` give the derivative of (x + t)/‖(x + t, y)‖ by t, which is y²/‖(x + t, y)‖³.
+    """The steps `nudged`, a norm and `quotient` give the derivative by t of (x + t)/‖(x + t, y)‖.
 
-    `nudged` also passes x on unchanged, as the last coordinate.
+    The exact derivative is y²/‖(x + t, y)‖³. The last coordinate that `nudged` gives is x, unchanged.
     """
     x = np.random.default_rng(1).normal(size=(20, 2))
     move = Affine(np.eye(2), Entries(np.zeros(2), {"t": [1, 0]}))

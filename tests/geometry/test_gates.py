@@ -111,9 +111,10 @@ def test_mirrored_pairs_keep_all_points_apart(n, seed):
 
 @pytest.mark.parametrize("radius", [1.0, 3.0])
 def test_pieces_of_a_circle(radius):
-    """A neuron without a shift switches on or off at two points of a circle; a parallel one at the same two.
+    """A neuron without a shift switches on or off at two points of a circle.
 
-    A neuron with a large shift, or with weights 0, is on at all points or at none.
+    Neurons with parallel weights share these two points. A neuron with a large shift, or with weights 0,
+    switches nowhere.
     """
     W, _ = drawn(3, 5)
     assert len(gates.breaks(W, np.zeros(5), radius)) == 10
@@ -136,9 +137,9 @@ def test_arcs_are_pieces_of_one_pattern(seed):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_pieces_of_a_sphere(m):
-    """Where m random neurons without shifts switch, m great circles cut the sphere into m² − m + 2 pieces.
+    """The great circles at which m random neurons switch cut the sphere into m² − m + 2 pieces.
 
-    On each piece another set of neurons is active.
+    On each piece another set of neurons is active. The neurons have no shifts.
     """
     W, _ = drawn(5, m, 3)
     assert gates.pattern_entropy(golden(20_000) @ W.T > 0)[0] == m * m - m + 2
