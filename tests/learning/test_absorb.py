@@ -61,9 +61,10 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """If a folding step is left out, RMSNorm for LayerNorm changes the output, or another step fails.
+    """No step of the folding can be left out: the model with RMSNorm would not give the original output.
 
-    `gains_absorbed` without `shifts_absorbed`, and `centred` without `untied`, raise ValueError.
+    Two omissions raise ValueError at once: `shifts_absorbed` before `gains_absorbed`, and `untied` before
+    `centred`.
     """
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)

@@ -17,7 +17,10 @@ ROUNDING = 1e-11  # of sums of some hundred products in double precision
 
 
 class Plain(nn.Module):
-    """The norm that NORMS calls `norm`, of vectors (…, 8), without gain and shift, by PyTorch's functions."""
+    """A norm of vectors (…, 8), without gain and shift, by PyTorch's functions.
+
+    norm: the name of the norm in NORMS, such as "rms_norm", or "none" for no norm.
+    """
 
     def __init__(self, norm: str) -> None:
         super().__init__()

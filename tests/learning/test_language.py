@@ -224,7 +224,7 @@ def test_the_shipped_models_are_as_their_table_says(name):
 
 
 def test_the_shipped_models_know_the_letters_of_the_shipped_text():
-    """The shipped model knows the characters of the shipped training text, and no others.
+    """The characters of the shipped model `language` are exactly those of the shipped training text.
 
     The held-out text has no other characters. No line of 40 or more characters is in both texts.
     """
