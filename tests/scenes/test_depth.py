@@ -137,7 +137,7 @@ def test_curves_are_those_of_the_table():
 def test_the_number_is_that_of_the_mark_on_its_curve(gain):
     """The readout of the stream's size agrees, within 4 %, with the point on the curve of sizes.
 
-    Also for branch sizes (`gain`) that the table lacks. For these, readout and curve are interpolated.
+    This also holds for branch sizes (`gain`) that the table lacks: there, both are interpolated.
     """
     recipe = recipe_of(SCENE, norm="none", blocks=MAX_DEPTH)
     at = recipe.moment({"gain": gain}, MAX_DEPTH)
@@ -241,9 +241,9 @@ def gradients():
 def of_the_last_token():
     """With post-LN, the last token after all blocks hardly depends on the last token before them.
 
-    A random linear function of the last token's output has a gradient at this output, and one at the same
-    token's input. The second is 0.073 times as long as the first. If the function is one of all tokens'
-    outputs, 92 % of the squared length of its gradient at all inputs belong to the first token.
+    For a random linear function of the last token's output, the gradient at the last token's input is 0.073
+    times as long as the gradient at this output. For a random linear function of the outputs of all tokens,
+    the first token has 92 % of the squared length of the gradient at the inputs. Both are medians over draws.
     """
     gradients()
     draws = [stack.drawn(64, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]
@@ -265,7 +265,8 @@ def of_the_last_token():
 def updates():
     """With LayerNorm, the updates before the factor g have the mean squares that the text states.
 
-    If the mean over the first L blocks is c, these blocks multiply the size by √(1 + L·c·g²), to within 3 %.
+    Let c be the average of these mean squares over the first L blocks. These blocks multiply the size of the
+    stream by √(1 + L·c·g²), to within 3 %.
     """
     for gain, words in ((0.2, ("0.75", "0.82", "0.77")), (1.0, ("0.73", "1.16", "1.00"))):
         squares = []

@@ -49,9 +49,10 @@ def rows(name):
 def median(name, part, number, *, window=64, kind="places"):
     """The median over the five models with the norm `name`: an array with a number for each layer.
 
-    part: the vectors that are measured, "stream", "across" or "reads". number: a column of the table, or
-    "way", which is the path length divided by the spread. window: the number of letters in the window. kind:
-    how the model re-reads the window as it slides, with new positions ("places") or fixed ones ("past").
+    part: the measured vectors: the residual stream ("stream"), the same centred ("across"), or what attention
+    reads ("reads"). number: a column of the table, or "way", the path length divided by the spread. window:
+    the number of letters in the window. kind: how the model re-reads the window as it slides, with new
+    positions ("places") or fixed ones ("past").
     """
     each = [row[kind][str(window)][part] for row in rows(name)]
     values = [np.divide(e["path"], e["spread"]) if number == "way" else e[number] for e in each]
@@ -106,9 +107,9 @@ def test_the_table_anew(name, kind):
 def test_the_letters_are_those_of_the_model(name, kind):
     """The letters' vectors are those that the model computes from the part of the text that it reads.
 
-    For `kept`, this part reaches from the start of the first window to the end of the current one. For
-    `past`, it is what the current window still has of the first; for `places`, the whole current window. A
-    letter's path is at least as long as the distance from its first vector, in units of the table's spread.
+    The part depends on `kind`. "kept": from the start of the first window to the end of the current one.
+    "past": the overlap of these two windows. "places": the current window. Also, a letter's path is at least
+    as long as the distance from its first vector, both in units of the table's spread.
     """
     shape, weights, tokens = model(name)
     text = (FOLDER / "language.txt").read_text("utf-8")
@@ -281,7 +282,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """Two letters' vectors have a mean square distance twice that between a letter's vector and the mean."""
+    """The mean square distance between two letters' vectors is twice that from the mean vector."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))

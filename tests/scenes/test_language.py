@@ -56,8 +56,9 @@ def rows(scaled):
 def test_the_last_stage_is_what_attention_reads():
     """The cloud "true" begins as the model's residual stream, and ends as the model's keys.
 
-    The cloud "keys" ends as the model's keys, too. If the model only centres, it ends as these keys divided
-    by a number. At all stages, the cloud "shadow" is the projection of the cloud "keys" to the hyperplane.
+    The cloud "keys" ends as the model's keys, too; but for a model whose norm only centres, these keys are
+    divided by a number. At all stages, the cloud "shadow" is the projection of the cloud "keys" to the
+    hyperplane.
     """
     show = hyperplane_basis(4)
     for model in ARMS:

@@ -239,7 +239,7 @@ def failing_seeds():
 def one_boundary_or_none():
     """The sign of the prediction has one or two regions on the sphere before training, for every seed.
 
-    At the end of the shown seed it has more.
+    After the training of the shown seed, it has more than two.
     """
     points, triangles = sphere_mesh()
     places, same = np.unique(points.round(9) + 0.0, axis=0, return_inverse=True)

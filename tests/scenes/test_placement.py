@@ -31,10 +31,11 @@ def row(kind, qk_norm=False, sharp=1):
 
 
 def values(name, kind, *choices):
-    """Median, minimum and maximum of a quantity over the draws, at places along the blocks: (places, 3).
+    """Median, minimum and maximum over the draws of a quantity of a stack of blocks: (n, 3).
 
-    name: the quantity, a column of the table "placement". kind: the placement of the norm. choices: whether
-    queries and keys are normalised, and the factor of their matrices; by default False and 1.
+    A row is for one block, or for one place between blocks. name: the quantity, a column of the table
+    "placement". kind: the placement of the norm. choices: whether queries and keys are normalised (by default
+    False), and the factor of their matrices (1).
     """
     return np.array(row(kind, *choices)[name])
 

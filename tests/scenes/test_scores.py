@@ -225,7 +225,10 @@ def products():
 
 
 def mean_is_zero():
-    """The mean of the scores is 0 to within three standard errors, and readout 0 is the mean of the squares."""
+    """The mean of the scores is 0, to within three standard errors.
+
+    The scene's first readout shows the mean of their squares.
+    """
     for d in DIMENSIONS:
         for shared in ("one", "across"):
             recipe = recipe_of(SCENE, d=str(d), shared=shared)

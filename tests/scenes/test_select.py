@@ -419,9 +419,9 @@ def depends_on_the_others():
 
 
 def eight_dimensions():
-    """Expected number of unselectable keys among 1,000 random ones, by the exact formula.
+    """Of 1,000 random keys in 8 dimensions, more than two fifths are expected to be unselectable.
 
-    More than two fifths of them in 8 dimensions, and less than one key in 20 dimensions.
+    In 20 dimensions, the expected number is below one key. Both are computed by the exact formula.
     """
     assert unselectable_share(1000, 8) > 0.4 and 1000 * unselectable_share(1000, 20) < 1
 

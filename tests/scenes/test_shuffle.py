@@ -171,8 +171,9 @@ def within_one():
 
 
 def dots_and_ticks():
-    """In the first layer, each place and kind of shuffle has ticks for five models, trained and untrained.
+    """For each place and kind of shuffle, the figure has a tick for each of five trained models.
 
+    It has as many ticks for untrained models. A tick is a mean, in the first layer.
     `how_it_was_done` checks the 100 dots of the first trained model, for one kind.
     """
     recipe = recipe_of(SCENE)
@@ -193,9 +194,9 @@ def within_every():
 
 
 def second_layer():
-    """The most expensive shuffle of a trained model costs 1.95 nats in the first layer, 0.04 in the second.
+    """In trained models, shuffles cost up to 1.95 nats in the first layer, and up to 0.04 in the second.
 
-    That is the largest mean cost over shuffles, of all trained models, places and kinds of shuffle.
+    A cost is the mean over all shuffles of one kind, at one place of one model.
     """
     state = stop("shuffle", "The second layer")
     assert (state.choices["layer"], state.choices["measure"], state.progress) == ("2", "loss", 2)

@@ -132,7 +132,7 @@ def marked():
 
 @cache
 def turned():
-    """The angles in degrees (2, N) by which points turn during the drop, on each sphere."""
+    """The angles in degrees, (2, N), by which points turn on each sphere while the loss drops."""
     first, last = (FILM.weights[SEED, checkpoint(step)] for step in (drop().start, drop().end))
     return turns(FILM.network, first, last, FILM.data.points)
 
@@ -249,7 +249,7 @@ def the_fold():
 
 
 def in_the_drop():
-    """The slice of the checkpoints from the start of the drop to its end."""
+    """The slice of the checkpoints from the start to the end of the drop of the loss."""
     return slice(checkpoint(drop().start), checkpoint(drop().end) + 1)
 
 
