@@ -91,9 +91,9 @@ def test_axes_end_where_python_has_them(node, zooms, wider, dims):
 
 
 def test_names_of_axes_are_gone_where_they_would_be_at_one_place(node):
-    """Labels of axes are hidden at stages where tokens go so far that all labels would be near the origin.
+    """Labels of axes are hidden at stages with axes so wide that all labels would be near the origin.
 
-    In the scene `depth` without a norm they are hidden at stage 12, but not with small branches (gain 0.2).
+    In the scene `depth` without a norm, they are hidden at stage 12, but not with small branches (gain 0.2).
     The browser and Python hide the same labels.
     """
     recipe = recipe_of(scenes()["depth"], norm="none")
