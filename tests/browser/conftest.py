@@ -234,7 +234,7 @@ def draws(request):
 
 @pytest.fixture(scope="session")
 def reader(browser, server):
-    """The browser context (cookies, storage) that most tests share."""
+    """The `Reader`, with the browser context (cookies, storage) that most tests share."""
     return Reader(browser, server)
 
 

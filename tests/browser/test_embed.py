@@ -373,7 +373,7 @@ def test_in_a_narrow_frame_the_chosen_view_is_below_the_first(kept):
 def test_the_poster_is_where_the_figure_will_be(new_page):
     """The still picture is as large as the live figure that replaces it, and looks similar.
 
-    Compared with the live figure, it differs less than 0.8 times as much as a blank picture does.
+    Its difference from the live figure is less than 0.8 times the difference of a blank picture from it.
     """
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))

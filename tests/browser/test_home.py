@@ -57,9 +57,9 @@ def scroll(page, to):
 
 
 def test_the_figure_rests_out_of_sight_and_once_its_slider_has_been_moved(kept):
-    """The figure rests while it is out of sight, and for good once its slider has been moved.
+    """The home page's figure pauses while it is out of sight, and stops for good once its slider is moved.
 
-    A key on the slider stops the figure; a click on the picture does not.
+    The test moves the slider by a key. A click on the picture does not stop the figure.
     """
     page = kept
     page.set_viewport_size(WIDE)
