@@ -26,7 +26,10 @@ WANTED |= {"og:image:width", "og:image:height", "twitter:card"}
 
 
 class Tags(HTMLParser):
-    """The meta elements in the part of a page that a crawler reads; fails if one occurs twice."""
+    """The meta elements in the part of a page that a crawler reads: the dict `found`, {name: content}.
+
+    It fails if a name occurs twice.
+    """
 
     def __init__(self, page):
         super().__init__()

@@ -122,7 +122,7 @@ def test_a_training_ends_with_a_stored_run_that_its_scene_shows(trainings):
 
 
 def listening(trainings, monkeypatch, ticket, then):
-    """Run a training in this process, and return the list of the messages with a recipe that its page gets.
+    """Run a training in this process; return the list of those messages to its page that contain a recipe.
 
     then: a function that is called after each of these messages, with the list of all so far.
     """

@@ -155,7 +155,7 @@ def test_a_run_of_the_version_before_still_opens(tmp_path, monkeypatch, bytes_):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """A store in the test's own folder; yields a function that returns the names of the runs still in it."""
+    """A store in the test's own folder; yields a function that returns the keys of the runs still in it."""
     monkeypatch.setenv("CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(runs, "MIN_COUNTED_BYTES", 1)
     yield lambda: {name for name in NAMES.values() if runs.FILMS.get(name)}
@@ -166,9 +166,9 @@ NAMES = {}
 
 
 def save(small, word, **who):
-    """Store a copy of a film that contains `word` (at most 9 characters), and return its key.
+    """Store a copy of the film `small`, marked with `word` (at most 9 characters), and return its key.
 
-    The key is also stored in NAMES, under `word`. who: the arguments `client` and `trained` of `runs.save`.
+    NAMES gets the entry {`word`: key}. who: the arguments `client` and `trained` of `runs.save`.
     """
     NAMES[word] = runs.save(dataclasses.replace(small, ended=(f"{word:>9}", "")), **who)
     return NAMES[word]
