@@ -139,10 +139,11 @@ def readers():
 
 
 def isotropic():
-    """`isotropic_angle` is the median angle by which centring turns isotropic vectors, also with groups.
+    """`isotropic_angle` is the median angle by which centring turns isotropic vectors.
 
-    Without groups, the median share of the squared length along 𝟏 is about 0.455/d. For isotropic vectors the
-    column `turn_scaled` is about 1; the column `share_d` is d times the column `share`.
+    This also holds if each group of coordinates is centred by itself. Without groups, the median share of the
+    squared length along 𝟏 is about 0.455/d. For isotropic vectors the column `turn_scaled` is about 1; the
+    column `share_d` is d times the column `share`.
     """
     assert isotropic_angle(384) == pytest.approx(1.98, abs=0.005)
     assert isotropic_angle(12_288) == pytest.approx(0.35, abs=0.005)

@@ -45,7 +45,7 @@ class GatedNorm(OnePlus):
 
 
 class NamelessNorm(nn.Module):
-    """OLMo's LayerNorm: ε is a constant in its code."""
+    """OLMo's LayerNorm, without gain and shift; ε is a constant in its code."""
 
     def __init__(self, d):
         super().__init__()
@@ -56,7 +56,7 @@ class NamelessNorm(nn.Module):
 
 
 class Affine(nn.Module):
-    """A LayerNorm whose class name and parameters' names say nothing."""
+    """A LayerNorm that neither its class name nor the names of its parameters reveal."""
 
     def __init__(self, d):
         super().__init__()
@@ -78,7 +78,7 @@ class ScaleNorm(nn.Module):
 
 
 class LayerScale(nn.Module):
-    """A vector of parameters that is no norm's gain."""
+    """A module that multiplies by a vector `gamma`, which is not the gain of a norm."""
 
     def __init__(self, d):
         super().__init__()
@@ -89,7 +89,7 @@ class LayerScale(nn.Module):
 
 
 class HeadsNorm(OnePlus):
-    """The query norm of Cohere and Chameleon, which normalises each head separately, with its own gains.
+    """The query norm of Cohere and Chameleon, which normalises each head separately; each has its own gains.
 
     centres: whether it subtracts the mean. shape: that of the gains.
     """
