@@ -328,8 +328,8 @@ def twice():
 def the_second_branch():
     """If x is doubled, the second branch's output changes by up to 59 % of its length.
 
-    The second branch reads the sum of x and the first branch's output, and only x is doubled. A constant that
-    is added to all components of x does not change the second branch's output.
+    The second branch reads the sum of x and the first branch's output, and the latter hardly changes. A
+    constant that is added to all components of x does not change the second branch's output.
     """
     plain, larger, higher = (stages("stream", **at) for at in ({}, {"scale": 2}, {"mean": 2}))
     arrows = [x[LAST] - x[ADD] for x in (plain, larger, higher)]

@@ -254,7 +254,7 @@ def deeper():
     assert len(set().union(*(lost(layer=layer) for layer in range(1, 5)))) == 45
 
     def spread(points):
-        """The mean distance between equal letters in the picture, divided by that between any two."""
+        """The mean distance between equal letters in the picture, divided by that of all letters."""
         points = points @ hyperplane_basis(4).T
         far = np.linalg.norm(points[:, None] - points, axis=-1)
         same = np.array([[a == b for b in FILM] for a in FILM]) & ~np.eye(60, dtype=bool)

@@ -176,7 +176,7 @@ CENTRED = [name for name, norm in NORMS.items() if norm.centered]
 
 
 def at(title, side="left"):
-    """The state at a stop, and the points of one side before and after its norm."""
+    """The state at a stop, and the points before and after the norm on one side, "left" or "right"."""
     state = stop("norms", title)
     start, *_, end = state.recipe.cloud(side).stages(state.params)
     return state, start, end

@@ -187,7 +187,7 @@ def to_the_pole():
 
 
 def collapse():
-    """For vectors with the same q, RMSNorm's cosines and differences follow from LayerNorm's by formulas.
+    """For vectors with the same q, RMSNorm's cosines and differences follow from LayerNorm's and q.
 
     LayerNorm of RMSNorm's output is LayerNorm of the input.
     """

@@ -192,7 +192,7 @@ def the_bound():
 
 
 def all_of_the_weight():
-    """Along its best query, the weight of a key that can win approaches 1."""
+    """If the best query for a selectable key becomes longer and longer, the key's weight approaches 1."""
     keys = stages(recipe_of(SCENE, n=20))[0]
     for k in np.flatnonzero(selectable(keys)):
         lead = certificate(keys, k).query @ (keys[k] - np.delete(keys, k, axis=0)).T
@@ -202,7 +202,7 @@ def all_of_the_weight():
 def never_reached():
     """A key on a side of the hull, or with a copy at a corner, has a weight below a limit, for any query.
 
-    The weight rises towards this limit, 1/3 (side) or 1/2 (corner), as the query becomes longer.
+    As the key's best query becomes longer, the weight rises towards this limit: 1/3 (side) or 1/2 (corner).
     """
     side = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0], [0.5, -1.2]])
     corner = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0]])
