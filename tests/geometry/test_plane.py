@@ -86,8 +86,8 @@ def test_an_eye_over_the_origin_gives_way_to_a_level_one():
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
     """The camera stays if no nearest position sees the plane ⟨w, x⟩ + b = 0 edge-on.
 
-    Three cases: the eye is on the line through the origin that is perpendicular to the plane; it is nearer
-    to the origin than the plane; w is 0, so that there is no plane.
+    This happens if the camera is on the line through the origin that is perpendicular to the plane, if it is
+    nearer to the origin than the plane is, and if w is 0, so that there is no plane.
     """
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 

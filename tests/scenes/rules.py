@@ -16,7 +16,7 @@ TABLE_ROW = re.compile(r"^\| `([a-z ]+)` \| (.+?) \| (.+?) \|$", re.M)
 
 @cache
 def rules() -> dict[str, tuple[str, str]]:
-    """For each rule by name: what must hold, and what to do if it does not."""
+    """The rules in docs/contributing.md: {name: (what must hold, what to do if it does not)}."""
     return {name: (says, remedy) for name, says, remedy in TABLE_ROW.findall(CONTRIBUTING.read_text("utf-8"))}
 
 

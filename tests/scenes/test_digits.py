@@ -58,9 +58,9 @@ def ten_digits():
 
 
 def ten_caps():
-    """Ten points on a sphere, spread by an optimiser, have a least distance of 66°.
+    """Ten points on a sphere can be spread so that any two of them are at least 66° apart.
 
-    The better of two runs counts.
+    An optimiser spreads them, in two runs; the better one counts.
     """
 
     def crowding(flat, power):

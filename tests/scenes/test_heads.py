@@ -199,7 +199,10 @@ def ties():
 
 
 def all_sums():
-    """The sum of what two heads see of two different points has a length from 0 to √8; both ends occur."""
+    """The sum of what two heads see of two different points has a length from 0 to √8.
+
+    Both 0 and √8 occur. The two heads have windows of the shape "box" without overlap.
+    """
     ties()
     first, second = np.array([1, -1, 0, 0]), np.array([0, 0, 1, -1])
     sees = share(2, "box", 0)

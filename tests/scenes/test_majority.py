@@ -169,7 +169,7 @@ def ten_and_four():
 
 
 def no_score():
-    """At every checkpoint 𝟏 has the score 0 with all keys, if and only if the norm projects."""
+    """At every checkpoint, a query along 𝟏 scores 0 with all keys if and only if the norm centres."""
     for (norm, _), film in every_film().items():
         network, weights = film.network, film.weights.astype(float)
         keys = network.keys(network.named(weights)["embedding"])

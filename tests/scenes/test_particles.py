@@ -103,9 +103,9 @@ def draws(d, n, beta, placement="post", count=DRAWS):
 def states(d, n, beta, placement, count=DRAWS):
     """The states of the tokens of random draws at all times of the integration: (times, count, n, d).
 
-    NumPy computes them by Runge–Kutta steps of the same lengths as in the figure. d: the dimension. n:
-    the number of tokens. beta: the factor of attention's scores. placement: where the norm is, which changes
-    the equation.
+    A token is the direction of its state. States have length 1, except with the placements "pre" and "peri".
+    NumPy computes them by Runge–Kutta steps of the same lengths as in the figure. d: the dimension. n: the
+    number of tokens. beta: the factor of attention's scores. placement: where the norm is.
     """
     y = norm(np.stack([clouds.gaussian(n, d, seed=seed) for seed in range(count)]))
 

@@ -85,9 +85,9 @@ def test_the_scale_has_few_round_numbers():
 def mean(place, kind, *, layer=1, measure="loss", trained=True, seed=None):
     """The mean of a column of the table over all models, or over the model of one seed.
 
-    place: where axes are permuted. kind: the kind of shuffle. layer: counts from 1. measure: "loss" or
-    "divergence", by how much the shuffle increases it. trained: whether the models are trained. seed: None
-    for all models.
+    place: where axes are permuted. kind: the kind of shuffle. layer: counts from 1. measure: what the shuffle
+    changes, a key of MEASURES such as "loss". trained: whether the models are trained. seed: None for all
+    models.
     """
     found = rows(trained, layer - 1, place, seed)
     assert len(found) == (language.MODELS_PER_KIND if seed is None else 1)

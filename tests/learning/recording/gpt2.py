@@ -14,7 +14,7 @@ MATRICES |= {"mlp.c_fc": (WIDE, 4 * WIDE), "mlp.c_proj": (4 * WIDE, WIDE)}
 
 
 def save(path):
-    """Save the model, its tokenizer, and WORDS as text.txt, in the existing folder `path`."""
+    """Save an untrained GPT-2, its tokenizer, and WORDS as text.txt, in the existing folder `path`."""
     words = ["?", *sorted({*re.findall(r"\w+|,", WORDS)})]
     known = {"type": "WordLevel", "vocab": {word: k for k, word in enumerate(words)}, "unk_token": "?"}
     tokenizer = {
