@@ -198,7 +198,8 @@ def reach(row):
 def assume_clear_winner(mark, at, off):
     """Skip a Hypothesis example if rounding decides which point is the highest (selection `Highest`).
 
-    Nothing happens for a mark with another selection. off: a bound of the error of the points.
+    Nothing happens for a mark with another selection. at: the moment at which points are compared. off: a
+    bound of the error of the points.
     """
     only = getattr(mark, "only", None)
     if isinstance(only, Highest):
@@ -247,7 +248,7 @@ def near_disc(mark, cloud, got, want, off):
 
 
 def near_counts(mark, cloud, got, want, off):
-    """Compare histograms: the places of their bars, and the total of their counts.
+    """Compare histograms, `got` by the browser and `want` by Python: places of bars, and totals of counts.
 
     Each count is compared only if `off`, a bound of the error of the cloud's points, is at most 1e-9. With
     larger errors, a value may be on either side of an edge.
@@ -258,7 +259,10 @@ def near_counts(mark, cloud, got, want, off):
 
 
 def near_threshold(mark, cloud, got, want, off):
-    """Compare the lines of a mark `Threshold`: their heights, and that the browser's line is upright."""
+    """Assert that the line `got` of a mark `Threshold`, by the browser, is upright.
+
+    Its ends must be as high as those of the line `want` by Python. `off` is not used.
+    """
     assert got[:, 1].tolist() == pytest.approx(want[:, 1].tolist()) and got[0, 0] == got[1, 0]
 
 
@@ -299,9 +303,9 @@ def near_faces(mark, cloud, got, want, off):
 
 
 def near_attention(mark, cloud, got, want, off):
-    """Compare marks that show attention, up to the rounding of single precision.
+    """Compare marks of attention, `got` by the browser and `want` by Python, up to single precision.
 
-    Python and the browser both compute them in double precision. `off` is not used.
+    Both runtimes compute them in double precision. `off` is not used.
     """
     assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)

@@ -76,7 +76,10 @@ def u(x, eps):
 
 
 def at(title, name="u_ε"):
-    """The state at a stop, and the points of a curve in this state: their x and their height, (n,) each."""
+    """The state at a stop, and the points of a curve in this state: x and height, (n,) each.
+
+    name: the name of the curve's cloud.
+    """
     state = stop("activation", title)
     x, y = state.recipe.cloud(name).stages(state.params)
     return state, x[:, 0], y[:, 0]

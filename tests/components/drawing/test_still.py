@@ -149,7 +149,7 @@ def test_a_stack_of_strips_is_as_high_as_the_picture():
 
 
 def panels(scene, **query):
-    """The state of a scene, and a list of pairs: a view, and its SVG element in the still picture."""
+    """The state of a scene for a query, and pairs (view, its SVG element in the still picture), as a list."""
     state, text = drawn(scene.slug, **query)
     found = ElementTree.fromstring(text)
     return state, list(zip(state.recipe.views, found.findall(f"{SVG}svg"), strict=True))
