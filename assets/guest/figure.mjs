@@ -230,8 +230,8 @@ export class Figure {
     return false;
   }
 
-  /** Note that the figure has adopted some properties. Remove the error message, if there is one, and show
-   * the figure again. @param {State} state */
+  /** Note that the figure has adopted some properties, which are then no longer pending. Remove the error
+   * message, if there is one, and show the figure again. @param {State} state the adopted properties */
   #adopted(state) {
     this.pending = without(this.pending, state);
     this.binding.refused = false;
@@ -257,8 +257,8 @@ export class Figure {
     };
   }
 
-  /** Tell code what the reader has changed. Does nothing as long as properties that code has set are not
-   * adopted yet. */
+  /** Report the reader's changes to the application's code. Does nothing while properties that this code has
+   * set are still pending. */
   #report() {
     const state = this.#state;
     const news = state && !Object.keys(this.pending).length && this.binding.told(state);
@@ -301,8 +301,8 @@ export class Figure {
 // typefaces are unique, so this does not change the page's own text
 const faces = new CSSStyleSheet();
 
-/** Add the `@font-face` rules of our stylesheet to the document, once for all figures.
- * @param {CSSStyleSheet | null} sheet */
+/** Add the `@font-face` rules of our stylesheet to the document, once for all figures. @param {CSSStyleSheet
+ * | null} sheet the stylesheet; null if it has not been loaded: then nothing is added */
 function typefaces(sheet) {
   if (!sheet || document.adoptedStyleSheets.includes(faces)) return;
   const found = [...sheet.cssRules].filter((rule) => rule instanceof CSSFontFaceRule);

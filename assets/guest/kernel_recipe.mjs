@@ -24,7 +24,8 @@ const GONE_TEXT = "the kernel that made this figure is gone; run its cell again"
  * promise never rejects. It resolves with an error message (`refused`) if the kernel refuses the query or is
  * gone, if `signal` aborts, or after KERNEL_TIMEOUT_MS without an answer. @param {Model} model the widget's
  * properties @param {(packed: DataView) => Promise<any>} unpack decodes compressed JSON @param {string} query
- * as in `Made.key` @param {AbortSignal} signal @returns {Promise<Omit<Answer, "choices">>} */
+ * the choices that differ from the defaults @param {AbortSignal} signal @returns {Promise<Omit<Answer,
+ * "choices">>} */
 export function recipe(model, unpack, query, signal) {
   return new Promise((go) => {
     let isDone = false;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Check the properties that code sets: their types, and the values of the properties that are no part of a
- * scene's link. Python checks the same when a component is made (normscape/scene.py), but it does not check
- * values that a callback sets. Pure.
+ * Check the properties that code sets: the types of all properties, the values of `slug` and `theme`, and the
+ * names in `params`. Other values are checked by link.mjs and by the server. Python checks the same when a
+ * component is made (normscape/scene.py), but it does not check values that a callback sets. Pure.
  */
 
 import { NAMES, isSet } from "./binding.mjs";
@@ -12,9 +12,9 @@ const THEMES = ["auto", "light", "dark"];
 const MAX_QUOTED_CHARACTERS = 80; // length of a quoted value in an error message
 const MAX_LISTED = 24; // names that an error message lists; the same in components/language/scene.py
 
-/** The error message about the first property of a wrong type, or about an unknown theme; "" if there is
- * none. A property that is null or undefined is not set. @param {Record<string, any>} props the properties
- * that code has set @returns {string} */
+/** The error message about the first property that has a wrong type, an impossible `slug` or an unknown
+ * `theme`; "" if there is none. A property that is null or undefined counts as not set; only `slug` must be
+ * set. @param {Record<string, any>} props the properties that code has set @returns {string} */
 export function wrongProperty({ slug, choices, params, progress, follow, camera, controls, theme }) {
   if (typeof slug !== "string" || !/^[\w-]+$/.test(slug)) return `slug=${quoted(slug)} is not a scene`;
   for (const [name, dict] of Object.entries({ choices, params })) {
@@ -45,8 +45,8 @@ export function unknownParameter(params, names) {
   return name === undefined ? "" : `this scene has no parameter ${name}${only}`;
 }
 
-/** Format a value for an error message: texts and None as Python writes them, other values as JSON. A text of
- * more than MAX_QUOTED_CHARACTERS is cut off. @param {unknown} value @returns {string} */
+/** Format a value for an error message: texts and None as Python writes them, other values as JSON. After
+ * MAX_QUOTED_CHARACTERS the result is cut off, with “…”. @param {unknown} value @returns {string} */
 function quoted(value) {
   if (!isSet(value)) return "None";
   const text = typeof value === "string" ? `'${value}'` : JSON.stringify(value);
