@@ -92,8 +92,8 @@ function tell() {
 const sizes = new ResizeObserver(tell);
 if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(each);
 
-/** Move the figure to a state that the host has sent, as a stop of a tour does; if the figure is not ready
- * yet, as soon as it is. @param {object} state names and values, as in a link's query */
+/** Move the figure to a state that the host has sent; if the figure is not ready yet, start it, and move it
+ * then. @param {object} state names and values, as in a link's query; all other values become the defaults */
 function set(state) {
   hostState = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
   const [player] = shared.normscape.players;

@@ -60,8 +60,8 @@ export function elsewhere(event) {
 }
 
 /** Perform the action of a key press on a player, and prevent the browser's default action. Does nothing for
- * a key without an action, for one that the focused element uses itself, or for one that `elsewhere` names.
- * @param {KeyboardEvent} event @param {Player} player */
+ * a key without an action, for one that the focused element uses itself, or for one that the player must
+ * ignore (`elsewhere`). @param {KeyboardEvent} event @param {Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;

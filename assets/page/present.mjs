@@ -35,8 +35,9 @@ export function goOn(player) {
   present(player, true);
 }
 
-/** Note at which stop of the tour a presentation goes on if the page is reloaded, −1 for none; null ends it.
- * Does nothing if the next page is another scene of the presentation. @param {number | null} stop */
+/** Note how the presentation goes on if the page is reloaded. Does nothing if the next page is another scene
+ * of the presentation. @param {number | null} stop the index of the tour's stop to open; −1: the presentation
+ * goes on without a stop; null: it does not go on */
 function continueAt(stop) {
   if (stored(CONTINUE_KEY, "sessionStorage") === HANDED_OVER) return;
   store(CONTINUE_KEY, stop === null ? null : String(stop), "sessionStorage");
@@ -94,12 +95,12 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting. Does nothing while a dialog is open, or if the key
- * press belongs to the browser or to the focused element. Page Up and Page Down, the keys of a clicker (a
- * remote control for slides), move through the tour even while another control has the focus. They and Enter
- * take the focus from a field, so that the next keys are not typed into it. If the reader has reached a
- * slider by the keyboard, the arrow keys, Home and End move this slider. @param {KeyboardEvent} event @param
- * {Record<string, () => void>} actions by key */
+/** Perform the action of a key press while presenting. Does nothing while a dialog is open, while Shift is
+ * held, or if the key press belongs to the browser or to the focused element. Page Up and Page Down, the keys
+ * of a clicker (a remote control for slides), move through the tour even while another control has the focus.
+ * Page Up, Page Down and Enter take the focus from a field, so that the next keys are not typed into it. If
+ * the reader has reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param
+ * {KeyboardEvent} event @param {Record<string, () => void>} actions by key */
 function press(event, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);
@@ -118,8 +119,9 @@ function press(event, actions) {
   if (!event.repeat) act();
 }
 
-/** If a click follows the link at the end of the tour, continue the presentation in the next scene.
- * @param {MouseEvent} event @param {Player} player */
+/** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next scene.
+ * Does nothing for a click that opens another tab or window. @param {MouseEvent} event
+ * @param {Player} player */
 function handOver(event, player) {
   const target = /** @type {Element} */ (event.target);
   const link = /** @type {HTMLAnchorElement | null} */ (target.closest("a.onwards"));

@@ -14,13 +14,14 @@ const SMALLER =
 
 const { line, answered } = messages();
 
-/** The name of a recording that the scene shows. @param {Player} shown the scene's player @param {"own" |
- * "other"} choice that of the reader's recording, or of the second one */
+/** The name of the first or the second recording that the scene shows; "" without this recording. @param
+ * {Player} shown the scene's player @param {"own" | "other"} choice "own" for the first recording, "other"
+ * for the second */
 const nameOf = (shown, choice) => shown.recipe.facts?.columns[choice === "own" ? 1 : 2] ?? "";
 
-/** A button that deletes an opened recording from the server; "" if none is opened. @param {Player} shown
- * the scene's player @param {string} place the address of the recordings on the server @param {"own" |
- * "other"} choice that of the recording */
+/** A button that deletes an opened recording from the server; "" if no such recording is opened. @param
+ * {Player} shown the scene's player @param {string} place the address of the recordings on the server @param
+ * {"own" | "other"} choice "own" for the first recording, "other" for the second */
 function deletes(shown, place, choice) {
   const { own, other } = shown.choices;
   const key = shown.choices[choice];
