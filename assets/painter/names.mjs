@@ -53,11 +53,11 @@ const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
- * it. If the point is drawn as a disc, or if a large point of another mark is at the same place, such as a
- * point at the tip of an arrow, the spot is moved from the centre of the disc to its rim. Returns [] if
- * the mark has no visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for
- * gaps @param {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in
- * pixels @param {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
+ * it. A spot lies at its point or, if a disc is drawn there, on the rim of the disc. The disc can be the
+ * point itself, or a large point of another mark, as at the tip of an arrow. Returns [] if the mark has no
+ * visible points. @param {Float32Array} at x and y of the mark's points in pixels, NaN for gaps @param
+ * {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in pixels @param
+ * {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
 export function spots(at, line, radius = 0, discs = []) {
   const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
   if (!visible.length) return [];
@@ -148,8 +148,8 @@ function dense(at) {
 
 /** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
  * figure keeps its size when titles are moved or hidden later. A title that the legend of an earlier view
- * shows too is hidden at once. A legend of one row always has room. If there are more rows, the view gets a
- * bottom padding of the height of the legend, but at most of the largest height that a legend may have.
+ * shows too is hidden at once. Room for one row is always there. For a legend of several rows, the view gets
+ * a bottom padding as high as the legend, or as the largest height that a legend may have, if that is less.
  * Returns this largest height in pixels (`most`), and for each entry of the legend (`rows`): the element
  * `item`, the index `l` of its mark, whether the title may stand beside the mark (`movable`), and whether an
  * earlier legend shows it (`repeated`). @param {HTMLElement} legend */
@@ -182,9 +182,9 @@ export const unmoved = ([first, ...others]) =>
       at.every((x, i) => Math.abs(x - first[i]) <= STILL_PX || (Number.isNaN(x) && Number.isNaN(first[i]))),
   );
 
-/** For each mark, x and y of its points in each frame in which it is visible (`at`), and whether it is
- * visible and has the same points in all frames (`still`); `at` then has them only once.
- * @param {Panel} panel @param {PixelFrame[]} frames */
+/** For each mark: `still`, whether it is visible in all frames, with the same points; and `at`, an array for
+ * each frame in which it is visible, with x and y of its points. If `still`, `at` has only one array. @param
+ * {Panel} panel @param {PixelFrame[]} frames */
 function visible({ view, drawingBox }, frames) {
   return view.layers.map(({ draws }, l) => {
     const all = frames
@@ -283,8 +283,8 @@ function isRepeated(item, legend) {
 }
 
 /** The boxes in the figure that labels must not overlap: texts, and page elements that lie over the figure.
- * @param {Panel} panel @param {Float32Array[][]} at the points of each layer, in pixels, in each frame
- * @returns {Box[]} */
+ * @param {Panel} panel @param {Float32Array[][]} at for each layer, and each frame in which it is visible, x
+ * and y of its points in pixels @returns {Box[]} */
 function blocked(panel, at) {
   const { gd, view, scale } = panel;
   const boxes = /** @type {Box[]} */ ([]);

@@ -292,8 +292,8 @@ const textScale = (gd) =>
     ? (parseFloat(getComputedStyle(document.documentElement).fontSize) / PAGE_FONT_PX) ** (2 / 3)
     : 1;
 
-/** Whether two frames would look the same: their zooms are equal, and so are the opacities of their layers,
- * and the layers have the same array objects. Equal numbers in different arrays do not count. False if `b` is
+/** Whether two frames would look the same: they have equal zooms, and each layer has the same opacity and the
+ * same arrays (points and values) in both. Equal numbers in different arrays do not count. False if `b` is
  * null. @param {Frame} a @param {Frame | null} b @param {(keyof Drawn)[]} more further fields to compare */
 const same = (a, b, ...more) =>
   a.zoom.every((x, k) => x === b?.zoom[k]) &&

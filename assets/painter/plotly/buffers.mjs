@@ -17,9 +17,10 @@ import { shade } from "../colors.mjs";
 
 /** Write the positions of markers (drawn points). Plotly's buffer repeats a point's position for every vertex
  * of its glyph: first for the face vertices of all points, then for the edge vertices of all points. Hidden
- * points (NaN) get the position `kept.away`. @param {Plotly} cloud Plotly's object for the markers
- * @param {Float32Array} points @param {number[]} scale Plotly's `dataScale`, for each axis @param {Kept} kept
- */
+ * points (NaN) get the position `kept.away`, outside the view. Throws if Plotly's vertex counts are no
+ * multiples of the number of points. @param {Plotly} cloud Plotly's object for the markers @param
+ * {Float32Array} points x, y and z of each point @param {number[]} scale Plotly's `dataScale`, for each axis
+ * @param {Kept} kept */
 export function writePoints(cloud, points, scale, kept) {
   const n = points.length / 3;
   const faces = cloud.vertexCount / n;

@@ -79,10 +79,10 @@ export function cacheUniforms(gl) {
   }
 
   /** Create setters for all parts of the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`:
-   * assigning a value to one of its properties sets the uniform of that name. If the uniform has parts, those
-   * parts are set that the value has. `set` sets all parts of `name` at once; undefined parts stay.
-   * @param {WebGLProgram} program @param {Types} types the GLSL types of the parts @param {string} name the
-   * parent's name; "" for the root @returns {{set: Setter, tree: object}} */
+   * assigning a value to one of its properties sets the uniform of that name. `set` sets all parts of `name`
+   * at once. A part that is missing in the assigned value stays as it is. @param {WebGLProgram} program
+   * @param {Types} types the GLSL types of the parts @param {string} name the parent's name; "" for the root
+   * @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));
@@ -109,9 +109,10 @@ export function cacheUniforms(gl) {
   };
 }
 
-/** Replace the context's `useProgram` and `uniform…` methods by others, which call the originals. If code
- * outside this cache sets a uniform, they also forget all values cached for the program in use, because these
- * may be wrong. @param {WebGLRenderingContext} gl @param {Programs} programs the cached values */
+/** Forget cached values when code outside this cache sets a uniform. For this, the context's `uniform…`
+ * methods are replaced: they forget all values that are cached for the program in use, and call the
+ * originals. The new `useProgram` notes which program is in use. @param {WebGLRenderingContext} gl @param
+ * {Programs} programs the cached values */
 function forgetOutside(gl, programs) {
   /** @type {WebGLProgram | null} */ let used = null;
   const { useProgram } = gl;
