@@ -16,9 +16,9 @@ import { within } from "./link.mjs";
 export const MAX_SIDEWAYS_PX = 15;
 const LOG_STEP = 0.05; // step of a logarithmic slider, in powers of ten
 
-/** The range of a parameter's slider: its min, max and step. The positions on a logarithmic slider are
- * decimal logarithms of the values; the lowest, one step below that of the smallest value, stands for 0.
- * @param {Parameter} p */
+/** The range of a parameter's slider: its min, max and step. On a logarithmic slider, positions are decimal
+ * logarithms of values, and the lowest position stands for 0; it is one step below the position of the
+ * smallest positive value. @param {Parameter} p */
 export const track = (p) =>
   p.scale === "log"
     ? { min: Math.log10(p.min) - LOG_STEP, max: Math.log10(p.max), step: LOG_STEP }
@@ -156,9 +156,9 @@ function numberEntry(p, id, set) {
 
 /** Fill an element with sliders for the recipe's parameters, in groups. The clock and quiet parameters (which
  * readers set in the figure) get no slider here. @param {HTMLElement} part the element @param {Recipe} recipe
- * @param {(name: string, value: number) => void} set called when the reader sets a value
- * @param {(name: string) => Restore} remember as in `slider` @returns {(params: Record<string, number>) =>
- * void} a function that shows the present values */
+ * @param {(name: string, value: number) => void} set called when the reader sets a value @param {(name:
+ * string) => Restore} remember called with the parameter's name when a touch of its slider begins @returns
+ * {(params: Record<string, number>) => void} a function that shows the present values */
 export function sliders(part, recipe, set, remember) {
   const parameters = recipe.parameters.filter((p) => p.name !== recipe.clock && !p.quiet);
   const all = parameters.map((p) => ({
@@ -205,11 +205,10 @@ const clicked = (recipe, name) =>
     0,
   );
 
-/** A control of a choice. show: a function that shows a value. refuse: a function that shows an error message
- * (`words`) below the control, if the reader has typed the refused `value` there and it still stands there;
- * returns whether this is so. Controls without typing have no `refuse`, or one that returns false. @typedef
- * {{element: HTMLElement, show: (value: string) => void, refuse?: (value: string, words: string) => boolean}}
- * Control */
+/** A control of a choice. show: a function that shows a value. refuse: a function that shows the error
+ * message `words` below the control, if the text that the reader has typed there is still `value`; returns
+ * whether it is. Controls without typing have no `refuse`, or one that returns false. @typedef {{element:
+ * HTMLElement, show: (value: string) => void, refuse?: (value: string, words: string) => boolean}} Control */
 
 /** For the element of each choice's control: the control, the choice as JSON (definition), and the choice's
  * name. @type {WeakMap<Element, Control & {definition: string, name: string}>} */

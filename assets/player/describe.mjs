@@ -113,8 +113,8 @@ export function where({ recipe, progress, last }) {
 }
 
 /** The number of points that `Points` marks draw of one cloud: the cloud whose points can be followed
- * (selected). Marks that draw only the followed point are ignored. Infinity unless each other mark has a
- * fixed list of points. @param {Recipe} recipe */
+ * (selected). Marks that draw only the followed point are ignored. Infinity if there are no other marks, or
+ * if one of them has no fixed list of points. @param {Recipe} recipe */
 function dotCount(recipe) {
   const cloud = recipe.table?.cloud ?? recipe.clouds[0].name;
   const marks = marksOf(recipe).filter((m) => m.mark === "Points" && m.cloud === cloud);
@@ -136,8 +136,8 @@ function moved({ recipe, usual, params }) {
   return words.length ? `${words.join(", ")}.` : "";
 }
 
-/** The sentence about the coordinates of the followed (selected) point; "" if the recipe has no table of it.
- * @param {Player} player */
+/** The sentence about the present coordinates of the followed (selected) point; "" if the recipe has no
+ * table. @param {Player} player */
 function followed({ recipe, at, followed }) {
   if (!recipe.table) return "";
   const points = at[recipe.table.cloud];

@@ -26,9 +26,9 @@ const MAX_QUOTED_CHARACTERS = 80; // length of a wrong value or name in an error
 const TRACKING = /^(utm_.*|[a-z]*clid)$/;
 
 /** Split a query into the values of choices (`chosen`) and all other values (`rest`), by name, and error
- * messages about names that are given more than once (`wrong`). TRACKING parameters are left out.
- * @param {string} search the query @param {Record<string, string | number>} choices the defaults of the
- * scene's choices, by name */
+ * messages about names that are given more than once (`wrong`). Parameters by which other sites track
+ * readers, such as utm_source, are left out. @param {string} search the query @param {Record<string, string |
+ * number>} choices the defaults of the scene's choices, by name */
 export function split(search, choices) {
   // without a prototype: "constructor" and "__proto__" are ordinary names here
   const chosen = /** @type {Record<string, string>} */ (Object.create(null));

@@ -72,9 +72,10 @@ export function fixed(x, digits = null) {
   return size < 5e-5 ? "0" : typeset(size >= 1e5 ? x.toExponential(2) : x.toFixed(size < 0.01 ? 5 : 3));
 }
 
-/** The rows of the recipe's table about the followed (selected) point: for each stage a list of texts, its
- * coordinates or measures (mean, norm …). @param {Recipe} recipe @param {Record<string, number>} params
- * @param {Stages} all the stages of all clouds @param {number} followed the index of the point */
+/** The rows of the recipe's table about the followed (selected) point, one for each stage. A row is a list of
+ * texts: the point's coordinates or measures (mean, norm …) at the stage. @param {Recipe} recipe with a table
+ * @param {Record<string, number>} params @param {Stages} all the stages of all clouds @param {number}
+ * followed the index of the point */
 export function rows(recipe, params, all, followed) {
   const {
     cloud: name,

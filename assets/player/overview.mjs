@@ -107,8 +107,8 @@ function sortable({ columns, rows, abouts, choice }, player) {
  * rows are sorted by column c already, their order is reversed. Otherwise a column of numbers is sorted in
  * descending order, a column of words or column 0 in ascending order. Returns the new order, "ascending" or
  * "descending". @param {{cells: string[], value: number}[]} rows value: the row's number in the original
- * order @param {number} c @param {string | null} before the present order of column c; "none" if the rows are
- * sorted by another column */
+ * order @param {number} c @param {string | null} before the order of column c before the click: "ascending",
+ * "descending" or, if the rows are sorted by another column, "none" */
 export function sortRows(rows, c, before) {
   const of = (/** @type {typeof rows[number]} */ row) => (c ? valueOf(row.cells[c]) : row.value);
   const words = rows.every((row) => of(row) === Infinity);

@@ -54,9 +54,10 @@ export async function copying(player, ratio, moving) {
   return { canvas, copy };
 }
 
-/** The places (left, top) of views in a picture, and the size of the picture, in CSS pixels. They are as on
- * the page. On a telephone other parts of the page stand between the views; there they are put below one
- * another. @param {HTMLElement[]} views the elements of the visible views @param {HTMLElement} parent */
+/** The places (left, top) of views in a picture, and the size of the picture, in CSS pixels. The places are
+ * as on the page. On a telephone, however, where other parts of the page stand between the views, the views
+ * are put below one another. @param {HTMLElement[]} views the elements of the visible views @param
+ * {HTMLElement} parent the element that contains them */
 function arrange(views, parent) {
   const boxes = views.map((view) => view.getBoundingClientRect());
   const whole = parent.getBoundingClientRect();

@@ -135,8 +135,8 @@ function fitLabels(labels, stops) {
 }
 
 /** If the labels have the shortest form, hide those that the name of the present stage overlaps or nearly
- * touches. Show all other labels. @param {HTMLElement} labels @param {HTMLElement[]} stops as in `fitLabels`
- */
+ * touches. Show all other labels. @param {HTMLElement} labels the element that contains the labels @param
+ * {HTMLElement[]} stops the labels */
 function hideCovered(labels, stops) {
   const now = stops.findIndex((stop) => stop.ariaCurrent === "step");
   const boxes = labels.classList.contains("tight") && now >= 0 ? stops.map(textBox) : null;
@@ -284,11 +284,11 @@ function replays(recipe, player) {
   return buttons;
 }
 
-/** Move buttons along a track apart, so that neighbours are at least MIN_BUTTON_DISTANCE apart. First each
- * button that is too near to the previous one is moved to the right. Then the buttons that are now beyond the
- * end, 1, are moved back to the left. If there are more buttons than fit, the first get positions below 0.
- * @param {number[]} places the positions of the buttons, from 0 to 1, in ascending order @returns {number[]}
- * their new positions */
+/** Spread buttons on a track, so that neighbours are at least MIN_BUTTON_DISTANCE apart. First each button
+ * that is too near to the previous one is moved to the right. Then the buttons that are now beyond the end,
+ * 1, are moved back to the left. If there are more buttons than fit, the first get positions below 0. @param
+ * {number[]} places the positions of the buttons, from 0 to 1, in ascending order @returns {number[]} their
+ * new positions */
 export function spread(places) {
   const moved = [...places];
   for (let k = 1; k < moved.length; k++) moved[k] = Math.max(moved[k], moved[k - 1] + MIN_BUTTON_DISTANCE);

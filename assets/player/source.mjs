@@ -59,7 +59,8 @@ export async function ask(root, choices, usual, signal) {
 
 /** A recipe in which each reference {$same: path} is replaced by a copy of the part at this path of the
  * default recipe (components/publish/shared_parts.py). It must be a copy, because Plotly modifies the data
- * that it draws. @param {any} part @param {object} whole the recipe with the defaults @returns {any} */
+ * that it draws. @param {any} part the recipe, or a part of it @param {object} whole the default recipe
+ * @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));
@@ -72,8 +73,8 @@ function restored(part, whole) {
 
 /**
  * Request a recipe from a URL. If the server is busy, the request is repeated after a pause. The pauses grow,
- * and are at least as long as the server's `Retry-After` demands. If the server is still busy when
- * ANSWER_TIMEOUT_MS would be exceeded, the answer is `busy`. @param {string} url @param {Record<string,
+ * and are at least as long as the server's `Retry-After` demands. If the next pause would end more than
+ * ANSWER_TIMEOUT_MS after the first request, the answer is `busy`. @param {string} url @param {Record<string,
  * string>} choices @param {AbortSignal} signal @returns {Promise<Answer>}
  */
 async function get(url, choices, signal) {

@@ -131,12 +131,12 @@ export class State {
     return this.#touched.has(name);
   }
 
-  /** Set what `touched` says of a value. @param {string} name @param {boolean} [isSet] */
+  /** Note whether the reader has set a value (`touched`). @param {string} name @param {boolean} [isSet] */
   touch(name, isSet = true) {
     this.#touched[isSet ? "add" : "delete"](name);
   }
 
-  /** Note that a change has been requested: values that the reader sets from now on are kept. */
+  /** Note that a change is requested: drop a waiting stop; keep values that the reader sets from now on. */
   begin() {
     this.#touched.clear();
     this.#stop = null;
@@ -185,8 +185,8 @@ export class State {
     this.#computed.move();
   }
 
-  /** The part of the state that stays if `recipe` replaces the present one, as `kept` in link.mjs says. A
-   * stage to which progress moves counts as reached, a cut-short opening as over. @param {Recipe} recipe */
+  /** The state that stays if `recipe` replaces the present one (`kept` in link.mjs). Its progress is the end
+   * of a running move, or `recipe.progress` if the opening runs or was paused. @param {Recipe} recipe */
   kept(recipe) {
     const progress = this.#opening || this.#cutShort ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);
@@ -381,8 +381,8 @@ export class State {
     return ended;
   }
 
-  /** Continue the present leg (move between two stages), or start the next while playing; see `advance`.
-   * @param {number} ms @param {boolean} cut @returns {boolean} */
+  /** Continue the present leg (move between two stages), or start the next while playing. @param {number} ms
+   * @param {boolean} cut whether to jump @returns {boolean} whether playing has just ended */
   #legOn(ms, cut) {
     if (this.#playing) this.#leg ??= nextLeg(this.#progress, this.last);
     const leg = this.#leg;
@@ -416,7 +416,7 @@ export class State {
   }
 
   /** Compute each view's current frame. @param {boolean} rest whether the figure is at rest: then frames have
-   * hover texts, and no point lags behind @param {More} [more] as in `Computed.within` @returns {Frame[]} */
+   * hover texts, and no point lags behind @param {More} [more] tells if time is left @returns {Frame[]} */
   frame(rest, more) {
     return this.#computed.within(more, () => {
       this.#computed.place(this.#progress, rest ? null : this.#parting.progresses(this.recipe));

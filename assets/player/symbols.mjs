@@ -62,11 +62,11 @@ function nearest(letters, x, y) {
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/** Make all letters with one symbol draggable. To keyboards and screen readers a formula is a single element,
- * so they get an invisible slider over the first of these letters. Returns a function that updates slider and
- * bubble from the player's state. @param {Element[]} letters all of one symbol @param {Parameter[]}
- * parameters the parameters that the symbol changes @param {HTMLElement} bubble shows the values while a
- * letter is dragged @param {Player} player */
+/** Make all letters with one symbol draggable. Keyboards and screen readers cannot reach them, because a
+ * formula is a single element for these; so an invisible slider lies over the first letter. Returns a
+ * function that updates slider and bubble from the player's state. @param {Element[]} letters all of one
+ * symbol @param {Parameter[]} parameters the parameters that the symbol changes @param {HTMLElement} bubble
+ * shows the values while a letter is dragged @param {Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);

@@ -3,8 +3,7 @@
  * Show the guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets
  * choices, parameters, progress and camera, and has a text that asks the reader to look at one thing. Some
  * stops first ask the reader a question. Until the reader answers or skips it, the figure shows the state of
- * the stop before. If the reader comes from that stop, or this stop is the first of its tour, the figure does
- * not change.
+ * the previous stop of the tour. At a tour's first stop, the figure does not change until then.
  *
  * Each stop has an entry in the browser's history (address.mjs). So Back leads from stop to stop, and from
  * the first stop it closes the tour. Once the reader has closed the tour, Back skips all its stops: it leads
@@ -169,7 +168,7 @@ export class Tour {
   }
 
   /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k the
-   * index of the stop @param {boolean} [linked] as in `visit` */
+   * index of the stop @param {boolean} [linked] whether the page's link names the stop */
   #show(k, linked = false) {
     const before = this.#current;
     const stop = this.#stops[k];
@@ -196,7 +195,7 @@ export class Tour {
   }
 
   /** Show the text and the state of the present stop. @param {Node | null} judged the verdict on the reader's
-   * answer @param {boolean} [linked] as in `visit` */
+   * answer @param {boolean} [linked] whether the page's link names the stop */
   #reveal(judged, linked = false) {
     const k = this.#current;
     this.#player.root.classList.remove("asking");

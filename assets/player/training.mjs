@@ -76,8 +76,8 @@ async function train() {
 }
 
 /** Start to poll the server for news of the training with this ticket; stop polling for another training.
- * @param {string} ticket @param {Player} shown the player that shows it
- * @param {Record<string, string>} choices those that were sent with the order */
+ * @param {string} ticket @param {Player} shown the player that shows the training @param {Record<string,
+ * string>} choices the choices that were sent with the order */
 function begin(ticket, shown, choices) {
   forget();
   const life = new AbortController();
