@@ -21,7 +21,8 @@ import { PROPERTIES } from "./properties.mjs";
 const MIN_LIGHT_TEXT = 0.5; // if the text is brighter than this (0 black, 1 white), the page counts as dark
 
 /** Show a widget's figure in an element; returns a function that closes the figure. @param {Model} model the
- * widget's properties @param {HTMLElement} place the element @param {Code} code @returns {() => void} */
+ * widget's properties @param {HTMLElement} place the element @param {Code} code the styles and scripts that
+ * the figure needs @returns {() => void} */
 export function show(model, place, code) {
   shared.normscape ??= { players: [] };
   const host = h("div", {});
@@ -49,8 +50,8 @@ export function show(model, place, code) {
 
 /**
  * The source (`Giver`, see figure.mjs) of a figure's data in a notebook: HTML and recipes come from the
- * widget's state and from the kernel.
- * @param {Model} model the widget's properties @param {Code} code @returns {Giver}
+ * widget's state and from the kernel. @param {Model} model the widget's properties @param {Code} code the
+ * styles and scripts that the figure needs @returns {Giver}
  */
 function kernel(model, code) {
   let asked = new URLSearchParams();

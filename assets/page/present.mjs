@@ -21,7 +21,7 @@ const ANSWER_TIMEOUT_MS = 4000; // after this time without an answer the server 
 const NO_ANSWER_TEXT = "The server does not answer, so the presentation stays in this scene.";
 
 /** Start presenting if the reader was presenting on the page before, and either came here from the first or
- * last stop of that page's tour, or has reloaded it. After a reload, the tour opens at the same stop.
+ * last stop of that page's tour, or has reloaded the page. After a reload, the tour opens at the same stop.
  * @param {Player} player */
 export function goOn(player) {
   const value = stored(CONTINUE_KEY, "sessionStorage");

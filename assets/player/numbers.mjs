@@ -267,8 +267,8 @@ function fate({ margin, largest, weights }, keys, n, k) {
 }
 
 /** The text with the number of sheets into which the norms up to the present stage fold the unit circle
- * (sheets.mjs), and the upper bound 2^n of this number for n norms. @param {Cloud} cloud
- * @param {Player} player */
+ * (sheets.mjs), and the upper bound 2^n of this number for n norms. @param {Cloud} cloud whose steps are
+ * linear maps and norms in turn @param {Player} player */
 function sheets(cloud, { progress, params }) {
   const norms = Math.min(Math.floor(progress), cloud.steps.length) >> 1;
   return `${circleSheets(layersOf(cloud, norms, params))}, at most ${2 ** norms}`;

@@ -75,6 +75,6 @@ export function passages(part, player) {
 }
 
 /** Whether a click on a passage has another purpose: the reader clicks a link, or has just selected text. A
- * click on the passage's button is always meant for the passage. @param {Element} target */
+ * click on the passage's button is always meant for the passage. @param {Element} target what is clicked */
 const notForPassage = (target) =>
   Boolean(target.closest("a")) || (!target.closest("button") && getSelection()?.isCollapsed === false);

@@ -177,15 +177,15 @@ export class Player {
     return this.#state.query;
   }
 
-  /** The part of the page (an element) with this class, or null. Does not search deeper elements, such as
-   * Plotly's. @param {string} name */
+  /** The part of the page (an element) with the class `name`, or null. Does not search deeper elements, such
+   * as Plotly's. @param {string} name */
   part(name) {
     return /** @type {HTMLElement | null} */ (
       this.root.querySelector(`:scope > .${name}, :scope > * > .${name}, :scope > .spread > * > .${name}`)
     );
   }
 
-  /** The part with this class; throws if there is none. @param {string} name @returns {HTMLElement} */
+  /** The part with the class `name`; throws if there is none. @param {string} name @returns {HTMLElement} */
   need(name) {
     const part = this.part(name);
     if (!part) throw new Error(`the scene's element has no .${name}`);

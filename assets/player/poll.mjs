@@ -12,9 +12,9 @@ const MAX_RETRY_MS = 8000;
 const RETRY_GROWTH = 2;
 const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a request counts as failed
 
-/** Compute the pause until the next request, in milliseconds. It grows with `empty` or, after a failure, with
- * `lost`; after a failure it is at least `after` seconds. Then a random factor also spreads out the requests
- * of pages that have lost the server at the same time. @param {{empty: number, lost: number, after: number}}
+/** Compute the pause until the next request, in milliseconds. It grows with `empty`. After a failure it grows
+ * with `lost` instead, and is at least `after` seconds; a random factor then keeps pages that have lost the
+ * server at the same time from coming back together. @param {{empty: number, lost: number, after: number}}
  * since empty: the number of requests since the last news, failed ones included; lost: the number of failed
  * requests in a row; after: the server's Retry-After in seconds @param {number} [chance] a random number from
  * 0 to 1 */

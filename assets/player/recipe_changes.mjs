@@ -268,8 +268,9 @@ export class RecipeChanges {
 
   /** Say why a change is refused: at the field in which the reader has typed the wrong value, or else in a
    * notice. Lists and check boxes return to the present choices; a text that the reader has typed stays in
-   * its field, to be corrected. Returns false. @param {string} words @param {Record<string, string>} [asked]
-   * the refused choices @param {string[]} [names] of the choices that may be wrong */
+   * its field, to be corrected. Returns false. @param {string} words the reason, without a full stop @param
+   * {Record<string, string>} [asked] the refused choices @param {string[]} [names] of the choices that may be
+   * wrong */
   #refuse(words, asked = {}, names = Object.keys(asked)) {
     const { root } = this.#player;
     const { choices } = this.#state;

@@ -165,10 +165,10 @@ export function drawIndexed(object, draw) {
   delete gl.drawArrays;
 }
 
-/** Write the positions of a mesh's vertices, each once, and the vertices' normals. The normal of a vertex has
- * the direction of the area-weighted mean of the normals of the triangles around it. @param {Plotly} mesh
- * @param {Float32Array} points x, y and z of each vertex @param {number[]} scale Plotly's `dataScale`, for
- * each axis @param {Kept} kept */
+/** Write the positions of a mesh's vertices, each once, and the vertices' normals. The first call makes the
+ * mesh draw by vertex indices (`makeIndexed`). The normal of a vertex has the direction of the area-weighted
+ * mean of the normals of the triangles around it. @param {Plotly} mesh @param {Float32Array} points x, y and
+ * z of each vertex @param {number[]} scale Plotly's `dataScale`, for each axis @param {Kept} kept */
 export function writeMesh(mesh, points, scale, kept) {
   const cells = (kept.cells ??= makeIndexed(mesh));
   const out = (kept.array ??= new Float32Array(points.length));

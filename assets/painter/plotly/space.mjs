@@ -81,7 +81,7 @@ export class SpacePanel extends Panel {
 
   /** Build the figure with all patches to its WebGL context and its render loop. On the fast path nothing is
    * drawn yet; `begin` does that. Throws NoWebGL if there is no WebGL context. @override @param {() =>
-   * Promise<unknown>} newPlot */
+   * Promise<unknown>} newPlot calls `Plotly.newPlot` */
   async build(newPlot) {
     const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta;
     let deepened = () => !wanted("depth");
@@ -210,7 +210,7 @@ export class SpacePanel extends Panel {
     this.#complete();
   }
 
-  /** Draw the current frame again after Plotly has drawn it: with the changes of `#changeObjects`, and with
+  /** Draw the current frame again after Plotly has drawn it: with depth effects (`#changeObjects`), and with
    * dashed lines as the fast path writes them. Plotly puts the dashes in other places; without this, they
    * would jump when the figure settles. */
   #complete() {
