@@ -119,8 +119,8 @@ function press(event, actions) {
   if (!event.repeat) act();
 }
 
-/** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next scene.
- * Does nothing for a click that opens another tab or window. @param {MouseEvent} event
+/** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next
+ * scene. Does nothing for a click that opens another tab or window. @param {MouseEvent} event
  * @param {Player} player */
 function handOver(event, player) {
   const target = /** @type {Element} */ (event.target);

@@ -150,9 +150,9 @@ def drawable(norm: Reduced, row: TableRow) -> bool:
 
     The limits are LARGEST, and LARGEST_GAIN for gain and shift.
     """
-    numbers = [value for value in row.values() if isinstance(value, float)]
+    numbers = np.array([value for value in row.values() if isinstance(value, float)])
     limits = {LARGEST: (numbers, norm.points), LARGEST_GAIN: (norm.gain, norm.shift)}
-    return all((np.abs(part) <= limit).all() for limit, parts in limits.items() for part in parts)
+    return all(bool((np.abs(part) <= limit).all()) for limit, parts in limits.items() for part in parts)
 
 
 def reduced(norm: Norm) -> Reduced:
