@@ -250,7 +250,7 @@ def visited(
 ) -> dict:
     """Measure a server while many viewers visit it at the same time, in ROUNDS rounds.
 
-    Unless all viewers arrive at the same moment (`arriving` is 0), a few viewers warm the server up first.
+    Before the first round, 20 other viewers warm the server up, except if `arriving` is 0.
 
     act        a function that does what one viewer does
     command    the command that starts the server
@@ -258,7 +258,7 @@ def visited(
                page's files
     viewers    the number of viewers in each round
     proxied    whether the server runs behind nginx
-    arriving   seconds within which all viewers arrive
+    arriving   seconds within which all viewers arrive; 0 if they arrive at the same moment
 
     Returns a dict: "hall" has the measurements (`Hall`), "seconds" and "processor" the duration and the CPU
     time of all rounds together in seconds, and "memory" the result of the function `memory` before the first
