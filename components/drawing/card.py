@@ -125,9 +125,9 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
     """Corners (2N, 2), in pixels, of rectangles around the N points of a mark, to find its bounding box.
 
     Each rectangle has a point in the middle, and is given by two opposite corners. For cells the rectangle is
-    the cell; for labels it has room for the mark's longest label; for other marks it has size 0. No corner is
-    farther outside the picture than half a rectangle: corners beyond are clipped. size: the width and height
-    of the picture in pixels.
+    the cell; for labels it has room for the mark's longest label; for other marks it has size 0. Corners are
+    clipped to the picture, enlarged by half a rectangle on each side. size: the width and height of the
+    picture in pixels.
     """
     mark, around = drawn.mark, np.zeros(2)
     if mark.draws == "labels":

@@ -18,9 +18,11 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     """The places where several points of one cloud coincide, as (place, number of points, name of the cloud).
 
     Places are in display coordinates; the place with the most points comes first. Points that are far apart
-    in space are not counted together, even if their projections coincide. Only visible marks of the class
-    `Points` count, and not those with `only=Followed()` or `only=Highest(…)`. Several marks can draw the same
-    point. If their rows refer to the same stages, the point counts once, at its place in the topmost mark.
+    in space are not counted together, even if their projections coincide.
+
+    Only points drawn by visible marks of the class `Points` are counted, and no marks with `only=Followed()`
+    or `only=Highest(…)`. If several marks with rows for the same stages draw one point, it is counted once,
+    at its place in the topmost of these marks.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

@@ -117,9 +117,10 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """Plotly's trace of a mark that fills cells or the whole view with colours: its colour scale, no points.
+    """Invisible Plotly trace of a mark that fills cells or the whole view with colours: only its colour scale.
 
-    The browser paints such marks itself, below the axes. `figure` turns this trace into a heat map.
+    On a page, Normscape's painter draws the colours of such a mark, not Plotly. In the result of the function
+    `figure`, Plotly draws them: `figure` turns this trace into a heat map.
     """
     return {"mode": "markers", "visible": False, "showscale": False, **_scale(mark.color)}
 
