@@ -127,11 +127,10 @@ class Count(SelectionReadout):
 
 @dataclass(frozen=True)
 class Lengths(CloudReadout):
-    """The lengths of the semi-axes of an ellipsoid.
+    """The lengths of the semi-axes of an ellipsoid, which is the image of a sphere under a linear map.
 
-    It is the image of a sphere under a linear map. At its last stage, the cloud has the centre of the
-    ellipsoid as its first point, then the images of the ends of radii of the sphere that are perpendicular to
-    each other.
+    The points of the cloud are taken at its last stage. The first is the centre of the ellipsoid. The others
+    are images of points of the sphere, one on each of several perpendicular radii.
     """
 
 

@@ -73,9 +73,12 @@ def _placed(view: View, center: Array, half: Array) -> View:
 def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -> list[View]:
     """Copies of the views with computed zooms: `View.zooms` for the stages, `View.wider` for sliders.
 
-    A view that already has `zooms` keeps them. All other 3D views get `zooms`; at each stage, the scale is
-    the same in all these views. Of the other 2D views, only `reaching` ones get `zooms`. Only `reaching`
-    views get `wider`. boxes: its keys are the names of the views without given ranges.
+    - Views that already have `zooms` keep them.
+    - Other 3D views get `zooms`. At each stage, all of them get the same scale.
+    - Other 2D views get `zooms` only if they are `reaching`.
+    - All `reaching` views get `wider`.
+
+    boxes: its keys are the names of the views without given ranges.
     """
     free = [view for view in views if not view.zooms]
     spaces = [view for view in free if view.dims == 3]

@@ -122,10 +122,10 @@ class ViewExtent:
     def _points(
         self, params: dict[str, float], progress: float, *, whole: bool = False, labels: bool = False
     ) -> Array:
-        """The outermost points, at `progress`, of the visible marks that count for the axes; guides do not.
+        """The outermost points, at `progress`, of the visible marks that count for the axes, without guides.
 
-        Marks with `Mark.counts_for_axes` "always" count. whole: whether marks with "whole" count too. labels:
-        whether marks with "labels" count too.
+        A mark counts if its `Mark.counts_for_axes` is "always". If `whole` is true, marks with "whole" count
+        too. If `labels` is true, marks with "labels" count too.
         """
         kinds = {"always", *(["whole"] * whole), *(["labels"] * labels)}
         seen = (mark for mark in self._visible(progress) if mark.counts_for_axes in kinds)

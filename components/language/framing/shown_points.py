@@ -38,9 +38,9 @@ class ShownPoints:
     def at(self, mark: Mark, params: Params, progress: float) -> list[Array]:
         """The finite points that a mark shows at `progress`, as a list of arrays.
 
-        The list has one array. But for a mark that draws the past path of each point, it has one array for
-        each earlier stage, then one for `progress`. If the mark selects points by a property, all points of
-        its cloud are returned, because the selection can change.
+        A mark that draws the past path of each point has one array for each earlier stage, then one for
+        `progress`. Any other mark has one array. If a mark selects points by a property, all points of its
+        cloud are returned, because the selection can change.
         """
         moved: Iterable[float | None] = params.values()
         if mark.framed_by_cloud:

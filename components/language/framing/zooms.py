@@ -132,15 +132,16 @@ def _stage_zoom(extent: ViewExtent, view: View, stage: int, *, nearer: bool) -> 
 
 
 def _holding_zoom(extent: ViewExtent, view: View, held: Sequence[Array], usual: Sequence[float]) -> ZoomRow:
-    """The zoom that keeps the points `held` inside the picture, in addition to the stage's zoom `usual`.
+    """The zoom that, together with the stage's zoom `usual`, keeps the points `held` inside the picture.
 
-    The factors of the two zooms are multiplied, and their offsets added. If there are no points, or `usual`
-    alone keeps all of them inside, the result is the identity zoom. Otherwise the points are centred and take
-    at most MOVED_FRACTION of the picture, and the axes are at least as long as with `usual` alone.
+    Both zooms apply at once: their factors are multiplied, their offsets added. The result is the identity
+    zoom if there are no points, or if `usual` alone keeps all of them inside. Otherwise the two zooms centre
+    the points, which then take at most MOVED_FRACTION of the picture. The axes are at least as long as with
+    `usual` alone.
 
-    Two things differ if the view has `between` and `usual` lengthens its axes. The axes may become shorter
-    than with `usual`, down to `View.ranges`. And points inside the picture are centred too, if they take less
-    than MIN_STAGE_FRACTION of it.
+    There are two exceptions, if the view has `between` and `usual` makes its axes longer than `View.ranges`.
+    First, the axes may become shorter than with `usual`, down to `View.ranges`. Second, points that `usual`
+    keeps inside are centred all the same if they take less than MIN_STAGE_FRACTION of the picture.
     """
     if not held:
         return identity_zoom(view.dims)

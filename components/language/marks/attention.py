@@ -98,9 +98,9 @@ class Support(AboutQuery, Stroke):
     All places on this line have the same score, and no key lies beyond it. In a 3D view the mark is the rim
     of a disc in the supporting plane.
 
-    query    a row whose weights are the query; None for the query of length 1 with which the score of the
-             followed (selected) key leads all others by most. If no query makes this score the highest, the
-             line or rim shrinks to the followed key
+    query    a row whose weights are the query. None for the best query of the followed (selected) key: of all
+             queries of length 1, the one for which the key's score leads the other scores by most. If no
+             query gives this key the highest score, the line or rim shrinks to the key
     radius   half the length of the line, or the radius of the disc
     corners  the number of points on the rim, in a 3D view
     """
@@ -117,9 +117,12 @@ class Support(AboutQuery, Stroke):
 class SupportDisc(AboutQuery):
     """A disc in the supporting plane of a query, in a 3D view; its rim is drawn by `Support`.
 
-    The plane is perpendicular to the query, through the key with the highest score. radius: that of the disc.
-    corners: the number of points on its edge. query: the row whose weights are the query; None for
-    the query with which the followed key's score leads by most.
+    The plane is perpendicular to the query, through the key with the highest score.
+
+    radius: that of the disc. corners: the number of points on its edge. query: a row whose weights are the
+    query. None for the best query of the followed (selected) key: of all queries of length 1, the one for
+    which the key's score leads the other scores by most. If no query gives this key the highest score, the
+    disc shrinks to the key.
     """
 
     radius: float

@@ -118,10 +118,12 @@ class Carry:
 class Relocate:
     """Dragging a point of a unit circle or sphere changes the point's path from the clock's time on.
 
-    A click on a point follows (selects) it. A drag is stored in parameters: the index of the point, the time,
-    and the new coordinates (see the step `Put`). A slot is a list of the names of these parameters, in this
-    order. A slot is free while its index is negative. When no slot is free, the next drag overwrites the slot
-    that has not been used for longest. The offsets of the mark's rows are the centre of the circle or sphere.
+    A click on a point follows (selects) it. A drag is stored in parameters: the point's index, the time, and
+    the point's new direction as a unit vector (see the step `Put`). A slot is a list of the names of these
+    parameters, in this order. The offsets of the mark's rows are the centre of the circle or sphere.
+
+    A second drag of the same point at the same time reuses the slot of the first. Any other drag takes a free
+    slot, whose index is negative. If no slot is free, it overwrites the one not used for longest.
     """
 
     slots: Sequence[Sequence[str]]

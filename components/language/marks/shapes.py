@@ -179,8 +179,8 @@ def _ways(corners: Array, shown: Array) -> Array:
 class SemiAxes(Stroke):
     """Lines for the principal axes of an ellipsoid, which is the image of a sphere under a linear map.
 
-    The cloud has the centre of the ellipsoid as its first point. The other points are the images of the ends
-    of radii of the sphere that are perpendicular to each other.
+    The first point of the cloud is the centre of the ellipsoid. The others are images of points of the sphere,
+    one on each of several perpendicular radii.
     """
 
     def points(self, at: Moment) -> Array:
@@ -199,10 +199,10 @@ class SemiAxes(Stroke):
 class PlaneInBall(Mark):
     """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
-    The plane consists of the points where an affine function is 0. The cloud does not contain points of the
-    plane, but values of this function, one number each: at the origin, then at each unit vector. If the plane
-    misses the ball, the disc shrinks to the point of the ball that is nearest to the plane. radius: the
-    radius of the ball. corners: the number of points on the disc's edge.
+    The plane is {x : f(x) = 0} for an affine function f. The cloud has no points of the plane, but the numbers
+    f(0), f(e₁), f(e₂) and f(e₃), where eᵢ is the i-th unit vector. If f(e₃) is missing, the plane is parallel
+    to the third axis. If the plane misses the ball, the disc shrinks to the point of the ball that is nearest
+    to the plane. radius: the radius of the ball. corners: the number of points on the disc's edge.
     """
 
     radius: float
@@ -226,7 +226,8 @@ class PlaneInBall(Mark):
 class Rim(PlaneInBall, Stroke):
     """The edge of a `Disc`: the circle in which a plane cuts the sphere of radius `radius` around the origin.
 
-    An affine function is 0 on the plane. The cloud holds its values at the origin and at each unit vector.
+    The plane is {x : f(x) = 0} for an affine function f. The cloud holds the numbers f(0), f(e₁), f(e₂) and
+    f(e₃), where eᵢ is the i-th unit vector. corners: the number of points on the circle.
     """
 
     def points(self, at: Moment) -> Array:
@@ -327,7 +328,8 @@ class Sheet(Colored):
 class Disc(PlaneInBall):
     """The disc in which a plane cuts the ball of radius `radius` around the origin.
 
-    An affine function is 0 on the plane. The cloud holds its values at the origin and at each unit vector.
+    The plane is {x : f(x) = 0} for an affine function f. The cloud holds the numbers f(0), f(e₁), f(e₂) and
+    f(e₃), where eᵢ is the i-th unit vector. corners: the number of points on the disc's edge.
     """
 
     draws = "mesh"
