@@ -67,7 +67,7 @@ def answer(known: str, name: str) -> Response:
     """The response with the file `name` of assets/.
 
     known: the version of assets/ in the requested address. If it is the current one, browsers may keep the
-    file forever. If not, they must revalidate it each time.
+    file forever. If not, they must revalidate it each time. Raises NotFound (404) if there is no such file.
     """
     response = served(name)
     if known == version():

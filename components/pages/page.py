@@ -97,7 +97,7 @@ def waiting(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """A copy of the data attributes of a figure, with `data-slug` renamed to `data-{kind}`.
 
     The player only starts in elements with `data-slug`. So the figure remains a still picture until a script
-    of the page sets this attribute.
+    of the page sets `data-slug`.
     """
     return {f"data-{kind}" if name == "data-slug" else name: value for name, value in data.items()}
 
@@ -159,9 +159,9 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Three elements for the controls of a figure: one for choices, one for sliders, one for "More settings".
 
-    They contain the labels of the controls; the player adds buttons, fields and sliders. "More settings" has
-    the controls that are folded away at first. If the state names the visible controls, this element is
-    absent. If `state` is None, there are no labels. choices: the scene's choices, as JSON data.
+    They contain the labels of the controls; the player adds buttons, fields and sliders. If `state` is None,
+    there are no labels. "More settings" has the controls that are folded away at first; it is absent if the
+    state names the visible controls (`State.controls`). choices: the scene's choices, as JSON data.
     """
     if state is None:
         return [*_controls([], []), _more([], [])]

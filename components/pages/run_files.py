@@ -37,7 +37,10 @@ def add_routes(server: Flask) -> None:
 
 
 def _file(run: str) -> Response:
-    """The response that downloads a stored training run as a .npz file. run: the key of that run."""
+    """The response that downloads a stored training run as a .npz file. run: the key of that run.
+
+    Raises WrongValue if the store does not have the run or does not answer. Raises Busy.
+    """
     with work():
         film = runs.load(run)
         answer = Response(to_npz(film), mimetype=BYTES)
@@ -55,8 +58,8 @@ def network(run: str) -> Response:
     """The JSON response {"net": text}, where the text encodes one network of a run and can be part of a link.
 
     The query may contain `seed`, the number of the network; the default is 0. The weights are those at the
-    last checkpoint. Raises WrongValue if the run has no such network, or if a link cannot contain it, for
-    example because it is too large.
+    last checkpoint. Raises WrongValue if there is no such run or network, or if a link cannot contain the
+    network, for example because it is too large. Raises Busy.
     """
     text = request_query().get("seed", "0")
     with work():
@@ -74,7 +77,9 @@ def network(run: str) -> Response:
 def opened(slug: str) -> Response:
     """Store an uploaded training run. The response contains the choices with which the scene shows it.
 
-    The choices are read from the file. If it has none, they are those in the query.
+    The choices are read from the file. If it has none, they are those in the query. Raises WrongValue for an
+    invalid file, for a scene without training and for a file of another scene. Raises RequestEntityTooLarge,
+    Busy, StoreUnavailable.
     """
     scene = find(slug)
     if scene.training is None:
