@@ -67,7 +67,10 @@ def routes(name: str) -> Blueprint:
 
 
 def figure(slug: str) -> Response:
-    """The response with the HTML of a figure, including a still picture, in the state of the query."""
+    """The response with the HTML of a figure, including a still picture, in the state of the query.
+
+    Raises WrongValue for an unknown scene or an invalid query. Raises Busy.
+    """
     scene, asked = find(slug), request_query()
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))
     return revalidated(cached_or_computed(key, lambda: html(scene, asked)), "text/html")

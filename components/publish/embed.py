@@ -68,9 +68,10 @@ def read(scene: Scene, query: Mapping[str, str]) -> Shown:
 
 
 def embed(slug: str) -> Response:
-    """The response with an embed. If its query is invalid, it is an error page.
+    """The response with an embed: a page with one figure, to be shown in an iframe of another page.
 
-    Clients that prefer JSON to HTML get the error as JSON.
+    For an unknown scene or an invalid query, the response is an error page. But clients that prefer JSON to
+    HTML get the error as JSON. Raises Busy.
     """
     try:
         scene, asked = find(slug), request_query()
@@ -112,7 +113,7 @@ def oembed() -> Response:
     """The oEmbed response for the URL in the query: the HTML of an iframe, with its size.
 
     With it, WordPress and other hosts replace a link by the figure. Raises WrongValue for an invalid query,
-    or a URL that is not a scene of this server.
+    or a URL that is not a scene of this server. Raises Busy.
     """
     asked = request_query()
     if asked.get("format", "json") != "json":

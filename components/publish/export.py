@@ -83,8 +83,9 @@ def export(
 def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable: Sequence[str]) -> str:
     """The HTML of an exported page, which will be written to `out`.
 
-    If `assets` is None, it is self-contained. Otherwise it loads files from the folder `assets`, which are
-    written here. changeable: the names of the choices that readers can still change.
+    If `assets` is None, the page is self-contained. Otherwise this function writes the files of `common` into
+    the folder `assets`, and the page loads them from there. changeable: the names of the choices that readers
+    can still change. Raises WrongValue, CommandFailed, OSError.
     """
     recipes = inlined(scene, state, changeable) if changeable else None
     if assets is None:
@@ -197,9 +198,9 @@ async def _drawn(
 async def plate(scene: Scene, state: State, look: Look, *, film: bool = False) -> AsyncIterator[Sheet]:
     """Open the exported page of a figure in a browser, and yield it as a `Sheet`, to take pictures of it.
 
-    The figure has its formula and legends, and no controls. look: the size of the pictures.
-    film: whether the pictures are frames of a film; names then stay visible while marks move, and legends
-    have room for more rows.
+    The figure has its formula and legends, and no controls. look: the size of the pictures. film: whether the
+    pictures are frames of a film; then the titles of marks stay visible while the marks move, and legends
+    have room for more rows. Raises NoBrowser.
     """
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "figure.html"

@@ -98,8 +98,8 @@ class Sheet:
     async def place_names(self, moments: Sequence[tuple[dict[str, float], float]]) -> None:
         """Give each title of a mark one place for a whole film: beside its mark, or in the legend.
 
-        moments: those of the film, as for `moment`. At most NAMING_FRAMES of them are shown, to find out
-        which marks move, and where.
+        moments: for each frame of the film, the two arguments of `moment`. At most NAMING_FRAMES of these
+        frames are shown, to find out which marks move, and where.
         """
         count = min(NAMING_FRAMES, len(moments))
         await self.run(f"{PANELS}.forEach((panel) => {{ panel.filmFrames = []; }})")
