@@ -100,11 +100,11 @@ def drawn(seed: int) -> tuple[dict[str, Array], Array]:
 
 
 def rewritten(block_weights: Own, x: Array, function: str) -> tuple[list[Cloud], dict[str, list[Steps]]]:
-    """The clouds of the keys and values of all stages, and the steps from the tokens x to three results.
+    """A block at each stage of its rewriting: its clouds of keys and values, and steps from the tokens x.
 
-    The steps are a dict from the name of a result to a list: item k has the steps from x to this result in
-    the block of stage k. The result "stream" is the residual stream at the block's input, "reads" the vectors
-    that attention reads, and "says" what the next block reads: the block's output after a norm without gain.
+    The steps lead to three results: "stream" is the residual stream at the block's input, "reads" the vectors
+    that attention reads, and "says" what the next block reads (the block's output after a norm without gain).
+    They are returned as a dict: for each result by name, a list whose item k has the steps at stage k.
     block_weights: the original block. x: (n, d). function: the activation of the feed-forward network.
     """
     d = x.shape[-1]

@@ -240,7 +240,7 @@ def stream_of(block: BlockClouds, names: Sequence[str]) -> Cloud:
 def branch_of(block: BlockClouds) -> Cloud:
     """Cloud of pairs (b, x): the vector b in the branch of each token, and the token x in the stream.
 
-    From the first sum on, y stands in place of x: the token after that sum. Views draw b.
+    The first sum replaces x by y = x + b, the token after attention. Views draw b.
     """
     centre, sphere, gain = layer_norm(block.own, "ln_1")
     out, again = linear(block.own, "attn.c_proj"), Affine(np.tile(np.eye(D), (2, 2)))

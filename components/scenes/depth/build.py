@@ -95,9 +95,10 @@ def normed(kind: str) -> Steps:
 def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Cloud, Cloud, list[Cloud]]:
     """The clouds "stream" and "reads", and the list of all clouds that their steps need.
 
-    "stream" holds the residual stream, "reads" its tokens after the norm. Blocks read the tokens after the
-    norm; with post-LN they read the stream itself. The list has the streams between the blocks, the keys and
-    the values. kind: the norm. made: the weights of each block. x: the tokens.
+    "stream" holds the residual stream, and "reads" the stream after a norm. The branches of a block read the
+    stream after the norm, except with post-LN, where they read the stream itself. The list has the streams
+    before the first block and after each block, and the keys and values of each block. kind: the norm. made:
+    the weights of each block. x: the tokens.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)
