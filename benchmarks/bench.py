@@ -183,9 +183,9 @@ def frames(
 ) -> dict[str, tuple[float, float]]:
     """Measure each of the methods `ways` on a scene: ms of script per frame, and ms from input to picture.
 
-    base: the server's URL. slug, query: the scene and its state. slider: the parameter that moves while script
-    is measured. If it is "", the position between the stages moves, and so does the clock if there is one; in
-    a scene with a single stage and no clock, the first slider moves.
+    base: the server's URL. slug, query: the scene and its state. slider: the parameter that moves while the
+    script is measured. If it is "", the position between the stages moves, and so does the clock if there is
+    one; in a scene with a single stage and no clock, the first slider moves.
 
     The time from an input to the drawn frame is measured on /layernorm only; for other scenes it is 0. For
     Normscape's own method the input moves the first slider, for others the position between the stages.
