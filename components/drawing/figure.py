@@ -117,7 +117,7 @@ def _texts(recipe: Recipe, view: View, mark: Labels) -> dict[str, Any]:
 
 
 def _field(recipe: Recipe, view: View, mark: Any) -> dict[str, Any]:
-    """Invisible Plotly trace of a mark that fills cells or the whole view with colours: only its colour scale.
+    """Invisible Plotly trace of a mark that fills cells or a view with colours: it has only the colour scale.
 
     On a page, Normscape's painter draws the colours of such a mark, not Plotly. In the result of the function
     `figure`, Plotly draws them: `figure` turns this trace into a heat map.
