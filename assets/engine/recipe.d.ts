@@ -576,7 +576,7 @@ export interface CountReadout extends ReadoutFields {
   kind: "count";
 }
 
-/** The lengths of the semi-axes of an ellipsoid. */
+/** The lengths of the semi-axes of an ellipsoid, which is the image of a sphere under a linear map. */
 export interface LengthsReadout extends ReadoutFields {
   cloud: string;
   kind: "lengths";

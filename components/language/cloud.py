@@ -114,8 +114,8 @@ class Row:
     weights  numbers, or entries that depend on parameters
     stage    the function is applied to the point at this stage; if None, to the current point
     offset   the number that is added
-    over     a second row, the divisor: the display coordinate is the value of this row divided by the value of
-             `over`, as in the stereographic projection from 4D to 3D. None for no division
+    over     a second row, the divisor: the display coordinate is the value of this row divided by that of the
+             row `over`. So a stereographic projection from 4D to 3D can be drawn. None for no division
     """
 
     weights: Sequence[float] | Entries

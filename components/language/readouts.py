@@ -81,7 +81,8 @@ class Number(CloudReadout):
 class MeasureReadout(CloudReadout):
     """The base class of readouts that summarise a measure over a cloud's points.
 
-    row: the measure. unit: a text after the number. digits: those after the decimal point, as in `Number`.
+    row: the measure. unit: a text after the number. digits: the number of digits after the decimal point (see
+    `Number`).
     """
 
     row: Measure

@@ -160,8 +160,8 @@ class View:
                apply at once, the largest factor counts, and the offsets add up
     between    for `reaching`: for each parameter, by name, values between the ends of its slider for which
                the axes are fitted too. If there are any, sliders may also narrow axes that `zooms` widen
-    together   for `reaching`: pairs of parameters that are 0 by default, each of which moves points farther
-               if the other one does too; the axes are also fitted with both at their upper ends
+    together   for `reaching`: pairs of parameters, both 0 by default, that together move points farther than
+               one alone; the axes are also fitted with both parameters at their upper ends
     """
 
     name: str

@@ -125,7 +125,10 @@ class Scope:
             self.refuse(f"{cloud.name!r} has {n} points", f"take at most {MAX_SEEN_POINTS} for a hull")
 
     def layers_of_plane(self, cloud: Cloud) -> None:
-        """Raise WrongRecipe unless the cloud's steps are in turn an Affine (2, 2) with b and a Normalize."""
+        """Raise WrongRecipe unless the cloud's steps are an Affine of the plane, a Normalize, and so on.
+
+        Each Affine must have a matrix A (2, 2) and a shift b.
+        """
         for k, step in enumerate(cloud.pipeline.steps):
             own = isinstance(step, Affine) and isinstance(step.A, Entries) and step.b is not None
             flat = own and cloud.widths[k : k + 2] == [2, 2]

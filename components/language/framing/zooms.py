@@ -68,8 +68,8 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
     A slider gets a zoom if it moves points out of the view. In a view with `View.between`, a slider also gets
     one if it moves points so close together that they look small. When both sliders of a pair are moved,
-    three zooms apply, and their offsets add up. So the offsets of the two sliders are subtracted from those
-    of the pair.
+    three zooms apply (one for each slider, one for the pair), and their offsets add up. So the offset of the
+    pair is stored without the offsets of its two sliders.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)

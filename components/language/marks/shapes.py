@@ -179,8 +179,8 @@ def _ways(corners: Array, shown: Array) -> Array:
 class SemiAxes(Stroke):
     """Lines for the principal axes of an ellipsoid, which is the image of a sphere under a linear map.
 
-    The first point of the cloud is the centre of the ellipsoid. The others are images of points of the sphere,
-    one on each of several perpendicular radii.
+    The first point of the cloud is the centre of the ellipsoid. The others are images of points of the
+    sphere, one on each of several perpendicular radii.
     """
 
     def points(self, at: Moment) -> Array:
@@ -199,10 +199,10 @@ class SemiAxes(Stroke):
 class PlaneInBall(Mark):
     """The base class of `Disc` and `Rim`: the disc in which a plane cuts a ball around the origin.
 
-    The plane is {x : f(x) = 0} for an affine function f. The cloud has no points of the plane, but the numbers
-    f(0), f(e₁), f(e₂) and f(e₃), where eᵢ is the i-th unit vector. If f(e₃) is missing, the plane is parallel
-    to the third axis. If the plane misses the ball, the disc shrinks to the point of the ball that is nearest
-    to the plane. radius: the radius of the ball. corners: the number of points on the disc's edge.
+    The plane is {x : f(x) = 0} for an affine function f. The cloud holds no points of the plane, but the
+    numbers f(0), f(e₁), f(e₂) and f(e₃), where eᵢ is the i-th unit vector. If f(e₃) is missing, the plane is
+    parallel to the third axis. If the plane misses the ball, the disc shrinks to the point of the ball that
+    is nearest to the plane. radius: the radius of the ball. corners: the number of points on the disc's edge.
     """
 
     radius: float
