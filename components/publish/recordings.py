@@ -181,9 +181,9 @@ def _report(asked: argparse.Namespace) -> None:
 def _effects(asked: argparse.Namespace, rows: Sequence[TableRow]) -> Mapping[str, Any]:
     """The effect of each normalisation layer's centring on the predictions of the model `asked.model`.
 
-    Returns a dict with the `Effect` of each layer by the layer's path, and that of all layers together by the
-    key "all norms". Returns {} if no model is given. rows: the recording's table of statistics, with a row
-    for each layer. Raises CommandFailed.
+    Returns a dict: the key of a layer's `Effect` is the layer's path; the effect of all layers together has
+    the key "all norms". Returns {} if no model is given. rows: the recording's table of statistics, with a
+    row for each layer. Raises CommandFailed.
     """
     if asked.model is None:
         return {}
