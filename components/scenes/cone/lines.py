@@ -64,9 +64,9 @@ def two_halves() -> np.ndarray:
 def to_edge(directions: Entries, start: Entries) -> tuple[Step, ...]:
     """(t, a, b) ↦ a point (3,) of the sheet: above `start` (2,) if t = 0, on the edge if t = 1.
 
-    directions: a matrix (2, 3). Its first column is 0. The point is in the direction of the second column
-    from `start` if (a, b) is (1, 0), and in that of the third column if it is (0, 1). With u this direction
-    scaled to length 1, and p = ⟨start, u⟩, the edge is −p + √(p² + RADIUS² − ‖start‖²) away from `start`.
+    directions: a matrix (2, 3), whose first column is 0. The other two are directions from `start` to the
+    point: the second column if (a, b) = (1, 0), the third if (a, b) = (0, 1). Let u be this direction, scaled
+    to length 1, and p = ⟨start, u⟩. Then the edge is −p + √(p² + RADIUS² − ‖start‖²) away from `start`.
     """
     same = Pipeline(())
     direction = Pipeline((Affine(directions), Normalize()))
