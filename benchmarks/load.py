@@ -78,8 +78,9 @@ class Viewer:
     async def ask(self, path: str, into: list[float], body: str = "") -> None:
         """Send a request, and append to `into` the seconds until its response has ended.
 
-        The request is a POST if there is a `body`, else a GET. Errors, and statuses other than 200, are noted
-        in the hall's `wrong`. After an error nothing is appended to `into`.
+        The request is a POST if there is a `body`, else a GET. It is sent again if the server had closed the
+        connection. A status other than 200 is noted in the hall's `wrong`. So is an error, such as a timeout;
+        after an error nothing is appended to `into`.
         """
         start, known = time.perf_counter(), self.line is not None
         try:
@@ -192,9 +193,9 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The paths of the files that a page needs: those that its HTML links, and modules that these import.
+    """The paths of the files that a page needs: all that its HTML links, and all modules that scripts import.
 
-    Modules of modules are included. Pictures (/still/, /card/) and addresses without a dot are left out.
+    Modules that modules import are included. Pictures (/still/, /card/) and links without a dot are left out.
     """
 
     def text(path: str) -> str:
