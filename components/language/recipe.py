@@ -149,8 +149,8 @@ class View:
                the figure
     camera     three numbers for the camera's position, or six: also the point that it looks at. The unit is
                the side of the cube that the axes span
-    edge       the name of a cloud that describes a plane, as for a `Disc`: a button then turns the camera
-               until that plane is seen edge-on; "" for no button
+    edge       the name of a cloud that describes a plane, as `PlaneInBall` explains: a button then turns the
+               camera until that plane is seen edge-on; "" for no button
     beside     whether titles of marks may stand beside the marks; if not, they all stay in the legend
     zooms      for each stage a row: a factor by which the axes are longer than `ranges`, then the offset of
                their centre along each axis; empty if the axes are the same at all stages

@@ -132,10 +132,10 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, params, progress))
 
     def _sphere(self, mark: Mark) -> Array:
-        """The outermost points of a sphere or circle, in the opening state or the first stage that shows it.
+        """The outermost points of a sphere or circle, as the scene opens.
 
-        If no stage shows it, its points at stage 0 are returned. If the mark is no sphere or circle in the
-        sense of `_is_sphere`, the result is an empty array.
+        If the opening state does not show it, its points at the first stage that does; if no stage does, its
+        points at stage 0. If the mark is no sphere or circle (see `_is_sphere`), the result is empty.
         """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))

@@ -38,8 +38,8 @@ def eye_basis(away: Array) -> Array:
 def target_of(camera: Sequence[float]) -> Array:
     """The point (3,) that a camera looks at, in units of the box's side.
 
-    camera: three numbers for its position, and optionally three for this point; without them it is the
-    origin.
+    camera: three numbers for the camera's position, then optionally three for the point. If there are only
+    three numbers, the point is the origin.
     """
     return np.array([*camera[3:6]] or [0.0] * 3)
 
