@@ -307,8 +307,8 @@ def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
 def _together(scene: Scene) -> Iterator[dict[str, Any]]:
     """All combinations of the values of some choices; at most TOGETHER combinations.
 
-    These are the scene's choices of the classes `Choice` and `Several`, in order. A choice is left out if it
-    would raise the number of combinations above TOGETHER.
+    The choices are those of the classes `Choice` and `Several`, in the order of the scene. A choice is left
+    out if it would raise the number of combinations above TOGETHER.
     """
     chosen: list[tuple[str, Sequence[Any]]] = []
     for choice in scene.choices:
