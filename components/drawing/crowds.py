@@ -20,9 +20,9 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     Places are in display coordinates; the place with the most points comes first. Points that are far apart
     in space are not counted together, even if their projections coincide.
 
-    Only points drawn by visible marks of the class `Points` are counted, and no marks with `only=Followed()`
-    or `only=Highest(…)`. If several marks with rows for the same stages draw one point, it is counted once,
-    at its place in the topmost of these marks.
+    Only points drawn by visible marks of the class `Points` are counted; marks with `only=Followed()` or
+    `only=Highest(…)` are ignored. If several marks with rows for the same stages draw one point, it is counted
+    once, at its place in the topmost of these marks.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)

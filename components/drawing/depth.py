@@ -39,8 +39,8 @@ BROWSER_NUMBERS = {
 def size(away: Array) -> Array:
     """The factor on a point's size in perspective: 1 at the distance of the centre of the axes.
 
-    away: the camera's distance from the point, divided by its distance from the centre of the axes. The
-    quotient is clipped to MIN_RELATIVE_DISTANCE and MAX_RELATIVE_DISTANCE.
+    away: the distance from the camera to the point, divided by the distance from the camera to this centre.
+    The quotient is clipped to MIN_RELATIVE_DISTANCE and MAX_RELATIVE_DISTANCE.
     """
     return 1 / np.clip(away, MIN_RELATIVE_DISTANCE, MAX_RELATIVE_DISTANCE)
 
@@ -53,7 +53,8 @@ def halo(radius: float) -> float:
 def strength(away: Array) -> Array:
     """The share of its colour, from 0 to 1, that a point keeps as it fades with distance.
 
-    away: the camera's distance from the point, divided by its distance from the centre of the axes.
+    away: the distance from the camera to the point, divided by the distance from the camera to the centre of
+    the axes.
     """
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 
