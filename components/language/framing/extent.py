@@ -134,8 +134,8 @@ class ViewExtent:
     def _sphere(self, mark: Mark) -> Array:
         """The outermost points of a sphere or circle, as the scene opens.
 
-        If the opening state does not show it, its points at the first stage that does; if no stage does, its
-        points at stage 0. If the mark is no sphere or circle (see `_is_sphere`), the result is empty.
+        If the scene opens without this mark, the points are those at the first stage that shows it; if no
+        stage does, those at stage 0. If the mark is no sphere or circle (see `_is_sphere`), there are none.
         """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))
