@@ -123,7 +123,7 @@ class Relocate:
     parameters, in this order. The offsets of the mark's rows are the centre of the circle or sphere.
 
     A second drag of the same point at the same time reuses the slot of the first. Any other drag takes a free
-    slot, whose index is negative. If no slot is free, it overwrites the one whose last use is the longest ago.
+    slot, whose index is negative. If no slot is free, it overwrites the one whose last use is longest ago.
     """
 
     slots: Sequence[Sequence[str]]
