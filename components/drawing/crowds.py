@@ -21,8 +21,8 @@ def crowds_of(view: View, at: Moment) -> list[tuple[Array, int, str]]:
     in space are not counted together, even if their projections coincide.
 
     Only points drawn by visible marks of the class `Points` are counted; marks with `only=Followed()` or
-    `only=Highest(…)` are ignored. If several marks with rows for the same stages draw one point, it counts once,
-    at its place in the topmost of these marks.
+    `only=Highest(…)` are ignored. If several marks with rows for the same stages draw one point, it counts
+    once, at its place in the topmost of these marks.
     """
     taken: dict[tuple[str, tuple[int, ...]], Array] = {}
     shown: dict[tuple[str, tuple[int, ...]], list[tuple[Array, Array]]] = defaultdict(list)
