@@ -65,12 +65,12 @@ def stages(film: Film) -> list[str]:
 
 
 def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ()) -> Seen:
-    """3D view of the data as they pass through the layers of a network, and the clouds that it shows.
+    """3D view of the data as they pass through the layers of the network of `seed`, and the view's clouds.
 
     The separating plane is shown if it can be drawn (`_flat`). The unit sphere is shown if the network
     normalises its hidden layers with u_ε and the widest of them has three neurons. sheet: cloud and marks of
-    the input space, which the layers move too. marked: indices of points to emphasise, those that turn by
-    over 90° during a drop of the loss.
+    the input space, which the layers move too. marked: the indices of points to emphasise. Their legend says
+    that they turn by over 90° during a drop of the loss.
     """
     net, show = network(film, seed), rows(projection(film, seed))
     waits = rest(film.network.dimensions[-2], 1)  # while the plane appears
@@ -86,11 +86,13 @@ def folding(film: Film, seed: int, sheet: Part = (), marked: Sequence[int] = ())
 
 
 def _camera(view: View, film: Film, seed: int) -> Sequence[float]:
-    """The camera position for `view`: one that sees the separating plane edge-on, as a line.
+    """A camera position from which `view` shows the separating plane edge-on, as a line.
 
-    If the accuracy after training is below 1, the camera of `view` is returned instead. Of several positions,
-    the one is chosen from which the data spread most along that line. If at some of them the height of the
-    camera is MIN_CAMERA_HEIGHT to MAX_CAMERA_HEIGHT times its distance, only these are compared.
+    Several such positions all around the vertical axis are compared. The result is the one from which the
+    data spread most along the line. Positions that are too high or too low count only if there are no others:
+    height / distance should be between MIN_CAMERA_HEIGHT and MAX_CAMERA_HEIGHT.
+
+    If the accuracy after training is below 1, the result is the camera that `view` has.
     """
     if film.accuracy[seed, -1] < 1:
         return view.camera
@@ -122,7 +124,7 @@ def _corners(film: Film) -> np.ndarray:
 
 
 def classes(film: Film, show: tuple[Row, ...], *, size: float = 5) -> tuple[Mark, ...]:
-    """Marks of the data points: circles for class 0, squares for class 1."""
+    """Marks of the data points: circles for class 0, squares for class 1. show: the display rows."""
     titles = ("class 0", "class 1")
     return each_class("data", Points, show, film.data.labels, titles, roles=CLASSES, size=size, hand=Follow())
 
@@ -135,10 +137,11 @@ def _marks(show: tuple[Row, ...], marked: Sequence[int]) -> tuple[Mark, ...]:
 def projection(film: Film, seed: int) -> np.ndarray:
     """Matrix (3, width) that projects the points of the hidden layers to three dimensions for display.
 
-    If no hidden layer has more than three neurons, coordinates are kept as they are. Otherwise the first row
-    is the direction of the last linear layer's weights. The other two are the directions, orthogonal to it,
-    in which the points in the last hidden layer vary most after training. Raises ValueError if a hidden layer
-    has more than three neurons and the last hidden layer is not the widest.
+    It is computed for the network of `seed`. If no hidden layer has more than three neurons, coordinates
+    are kept as they are. Otherwise the first row is the direction of the last linear layer's weights. The
+    other two are the directions, orthogonal to it, in which the points in the last hidden layer vary most
+    after training. Raises ValueError if a hidden layer has more than three neurons and the last hidden
+    layer is not the widest.
     """
     widths = film.network.hidden_widths or (3,)
     if max(widths) <= 3:
@@ -191,7 +194,7 @@ def input_half_side(film: Film) -> float:
 
 
 def field(film: Film, seed: int) -> Seen:
-    """View of the network's decision over its 2D input, with the data points; and the cloud of its grid."""
+    """View of the output of the network of `seed` over its 2D input, with the data points; and its cloud."""
     half = input_half_side(film)
     side = np.linspace(-half, half, FIELD_SIDE)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
@@ -241,7 +244,7 @@ def facts(film: Film, seed: int) -> Facts | None:
 
 
 def assembled(film: Film, seed: int, sheet: Part, decision: Seen, curve: str) -> Recipe:
-    """The recipe of a scene with a trained network.
+    """The recipe of a scene that shows the trained network of `seed`.
 
     It has three views: the network's layers, which fold the input space (`folding`; `sheet` draws this
     space); the network's output (`decision`); and the training curves that `curve` names.

@@ -316,7 +316,7 @@ def space(
     between: Mapping[str, Sequence[float]] | None = None,
     together: Sequence[tuple[str, str]] = (),
 ) -> View:
-    """A 3D view. Its axes are fitted to what it shows, or fixed by `reach`.
+    """A 3D view of the marks `layers`. Its axes are fitted to what it shows, or fixed by `reach`.
 
     With `reach`, the cube [−reach, reach]³ fills the picture; this is for contents that training changes. Of
     `camera`, three numbers, only the direction counts. reaching: whether the axes are also fitted at the ends
@@ -344,7 +344,9 @@ def square(
     strip: bool = False,
     reaching: bool = False,
 ) -> View:
-    """A 2D view without tick labels. Its axes are fitted to what it shows, or fixed from −reach to `reach`.
+    """A 2D view of the marks `layers`, without tick labels.
+
+    Its axes are fitted to what it shows; if `reach` is given, they go from −`reach` to `reach`.
 
     strip: whether the view is small, which only the last view of a recipe may be. reaching: whether the axes
     are also fitted at the ends of the sliders.

@@ -263,11 +263,12 @@ def from_the_side(slid: Slid, stops: Array) -> tuple[View, tuple[Cloud, ...]]:
 def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[View, tuple[Cloud, ...]]:
     """The lower view and its clouds, as the choice "below" says.
 
-    With "distance" it is a graph about the followed (selected) letter, against the step of the window. It has
-    a curve for each part of PART_LABELS: the distance, in spreads, of the letter's vector from its vector at
-    the first step. There are no further clouds. Otherwise the view shows the loss, or the size of the
-    vectors, along a long text. stops: the steps at which the curves are computed. found: the table of
-    measurements.
+    With "distance" it is a graph about the followed (selected) letter: the distance of its vector from its
+    vector at the first step, against the step of the window. There is a curve for each of PART_LABELS (the
+    stream, the centred stream, what attention reads); the unit is the spread. There are no further clouds.
+
+    With "loss" or "size" the view shows the loss, or the size of the vectors, along a long text (`along`).
+    stops: the steps at which the curves are computed. found: the table of measurements, a row for each model.
     """
     if choices["below"] != "distance":
         return along(choices["below"], choices["model"], found)
@@ -291,9 +292,11 @@ def under(choices: Choices, slid: Slid, stops: Array, found: Found) -> tuple[Vie
 
 
 def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of `what` ("loss" or "size") in eleven windows of text: a median for each kind of model.
+    """Graph of `what` ("loss" or "size") in eleven windows of text, and its clouds.
 
-    Text that was generated is drawn fainter than text that was read. The kind named `chosen` is drawn thick.
+    Each kind of model (a key of MODELS) has two lines of medians over its models: one for text that the
+    models read, and a fainter one for text that they wrote. The lines of the kind `chosen` are thick. found:
+    the table of measurements, a row for each model.
     """
     number = ("loss", "size").index(what)
     parts, top, low = [], 0.0, np.inf
@@ -319,7 +322,11 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
 
 
 def facts(choices: Choices, found: Found) -> Facts:
-    """Table of path lengths, in units of the spread, by layer: medians over the models of each kind."""
+    """Table of path lengths by layer, in units of the spread: medians over the models of each of MODELS.
+
+    There is a row for each kind of model and each of PART_LABELS, such as the stream. found: the table of
+    measurements, a row for each model.
+    """
     lines = []
     for name, label in MODELS.items():
         models = [row for row in found if row["model"] == name]
@@ -335,9 +342,10 @@ def facts(choices: Choices, found: Found) -> Facts:
 
 
 def path_lengths(choices: Choices, models: Found, part: str) -> list[str]:
-    """Cells of a table row: for each layer the median over `models` of the path length of `part`, as text.
+    """Cells of a table row: for each layer the median over `models` of a path length, as text.
 
-    Path lengths are in units of the spread. With the kind "kept" all are "0": the model keeps what it has
+    It is the length of the path of one `part`, a key of PART_LABELS, in units of the spread. models: the
+    measurements of each model. If the choice "kind" is "kept", all cells are "0": the model keeps what it has
     computed for a letter, so nothing moves.
     """
     if choices["kind"] == "kept":

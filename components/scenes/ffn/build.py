@@ -187,7 +187,10 @@ def drawn_weights(seed: int) -> np.ndarray:
 
 
 def least_squares_readout(hidden: Pipeline, y: np.ndarray) -> Affine:
-    """The affine map that recovers the points y from their hidden layer with the least squared error."""
+    """The affine map that recovers the points y (N, d) from hidden(y) with the least squared error.
+
+    hidden: the steps from y to the hidden layer.
+    """
     known = np.column_stack([hidden.stages(y)[-1], np.ones(len(y))])
     found = np.linalg.lstsq(known, y)[0]
     return Affine(found[:-1].T, found[-1])
@@ -251,9 +254,9 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
     ReLU leaves the points of this octant unchanged. reach: the length of the axes and the side of the faces.
 
     If `norm` is "rms_norm", there is a sphere at each stage, and the steps of the network (`through`) deform
-    it. Otherwise there is the circle of LayerNorm. It does not move, and is shown at the first and the last
-    of the four stages. Stages 1 and 2 show instead its image under the first layer (`net.first`), without the
-    activation. At stage 2, trails show how the activation moves every fifth point of this image.
+    it. Otherwise there is LayerNorm's circle, in place at stages 0 and 3. Stages 1 and 2 show the circle's
+    image under the first layer (`net.first`), without the activation. At stage 2, trails show how the
+    activation moves every fifth point of this image.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])

@@ -33,19 +33,22 @@ OVERLAPS, ANGLES = np.linspace(0, 1, 21), np.arange(0.0, 91, 2)
 NORM: tuple[Step, ...] = (Affine(centering_matrix(D)), Normalize(sqrt(D)))
 
 
-def cut(heads: int, shape: str) -> Recipe:
+def cut(heads: int, window_shape: str) -> Recipe:
     """The recipe for a number of attention `heads`, each of which sees a share wᵢ ∈ [0, 1] of each axis i.
 
-    The window of a head is the vector of its shares. `shape` is the shape of the windows where they overlap:
-    "box", "triangle" or "sine".
+    The window of a head is the vector of its shares. `window_shape` is the shape of the windows where they
+    overlap: "box", "triangle" or "sine".
     """
     whole = Cloud("whole", sample(), Pipeline((one(NORM),)))
-    asked = queries(heads, shape)
+    asked = queries(heads, window_shape)
     scored = Cloud("scored", sample(), place=Pipeline((*NORM, with_input(Affine(Of(asked)), first=False))))
-    each = [(*surface(heads, shape, h), *points(heads, shape, h), way(heads, shape, h)) for h in range(heads)]
+    each = [
+        (*surface(heads, window_shape, h), *points(heads, window_shape, h), way(heads, window_shape, h))
+        for h in range(heads)
+    ]
     guides, around = split(*sphere(), *axes(), *asking())
     parts, shown = split(*(part for own in each for part in own))
-    curves, shares = split(*(part for h in range(heads) for part in share_bars(heads, shape, h)))
+    curves, shares = split(*(part for h in range(heads) for part in share_bars(heads, window_shape, h)))
     lines, level = split(*levels())
     hero = (*around, *shown, *chosen(SHOW_ROWS, titled=False), *whole_points(), *recombined())
     return Recipe(
@@ -60,8 +63,8 @@ def cut(heads: int, shape: str) -> Recipe:
             whole,
             asked,
             scored,
-            mixed(heads, shape),
-            frame(heads, shape),
+            mixed(heads, window_shape),
+            frame(heads, window_shape),
             *guides,
             *parts,
             *curves,
@@ -117,9 +120,9 @@ def with_input(step: Step, *, first: bool = True) -> Step:
 SECOND = Affine(np.hstack([np.zeros((D, D)), np.eye(D)]))  # (y, x) ↦ x
 
 
-def shares(heads: int, shape: str) -> Array:
+def shares(heads: int, window_shape: str) -> Array:
     """The share wᵢ ∈ [0, 1] of each axis i that each head sees, for each of T OVERLAPS: (T, heads, d)."""
-    return np.stack([windows(AXES, D, heads, overlap, shape=shape) for overlap in OVERLAPS])
+    return np.stack([windows(AXES, D, heads, overlap, shape=window_shape) for overlap in OVERLAPS])
 
 
 def by_overlap(values: Array) -> Entries:
@@ -130,14 +133,14 @@ def by_overlap(values: Array) -> Entries:
     return Entries(np.zeros(values.shape[1:]), tracks={"overlap": Track(OVERLAPS, values)})
 
 
-def diagonals(heads: int, shape: str) -> Array:
+def diagonals(heads: int, window_shape: str) -> Array:
     """Diagonal matrices with each head's share of every axis, for each of T OVERLAPS: (T, heads, d, d)."""
-    return shares(heads, shape)[..., None] * np.eye(D)
+    return shares(heads, window_shape)[..., None] * np.eye(D)
 
 
-def part(heads: int, shape: str, h: int) -> Step:
+def part(heads: int, window_shape: str, h: int) -> Step:
     """x ↦ (w ⊙ x, x), where wᵢ ∈ [0, 1] is head h's share of axis i; w ⊙ x is the part of x that it sees."""
-    return with_input(Affine(by_overlap(diagonals(heads, shape)[:, h])))
+    return with_input(Affine(by_overlap(diagonals(heads, window_shape)[:, h])))
 
 
 # --- what the heads see
@@ -149,9 +152,9 @@ def sphere() -> list[Part]:
     return globe(SHOW_ROWS, sqrt(D) * SHOW, "LayerNorm's sphere", mesh=mesh, net=net)
 
 
-def surface(heads: int, shape: str, h: int) -> list[Part]:
+def surface(heads: int, window_shape: str, h: int) -> list[Part]:
     """The surface that head h sees: the sphere with each axis multiplied by the head's share of it."""
-    role, steps = f"series-{h + 1}", (*rest(D, 1), part(heads, shape, h), SECOND)
+    role, steps = f"series-{h + 1}", (*rest(D, 1), part(heads, window_shape, h), SECOND)
     look: dict[str, Any] = {"steps": steps}
     ball, net = (
         clouds.turned(found, sqrt(D) * SHOW)
@@ -163,9 +166,9 @@ def surface(heads: int, shape: str, h: int) -> list[Part]:
     ]
 
 
-def points(heads: int, shape: str, h: int) -> list[Part]:
+def points(heads: int, window_shape: str, h: int) -> list[Part]:
     """The points w ⊙ x that head h sees, where wᵢ ∈ [0, 1] is its share of axis i."""
-    steps, title = (one(NORM), part(heads, shape, h), SECOND), f"what head {h + 1} sees"
+    steps, title = (one(NORM), part(heads, window_shape, h), SECOND), f"what head {h + 1} sees"
     look: dict[str, Any] = {"size": 4, "fade": [0.0, 0.0, 1.0, 0.0], "hand": Follow()}
     cloud, mark = draw(
         f"part {h + 1}", Points, f"series-{h + 1}", SHOW_ROWS, sample(), title, steps=steps, **look
@@ -173,13 +176,13 @@ def points(heads: int, shape: str, h: int) -> list[Part]:
     return [(cloud, mark)]
 
 
-def way(heads: int, shape: str, h: int) -> Part:
+def way(heads: int, window_shape: str, h: int) -> Part:
     """An arrow from the origin to what head h sees of the followed point, then on to the point itself."""
     nothing = Affine(np.zeros((D, D)))
     place = (*NORM, with_input(nothing), Affine(np.eye(2 * D)))
     steps = (
         *rest(2 * D, 1),
-        Affine(by_overlap(np.stack([_shown(m) for m in diagonals(heads, shape)[:, h]]))),
+        Affine(by_overlap(np.stack([_shown(m) for m in diagonals(heads, window_shape)[:, h]]))),
         SECOND,
     )
     look: dict[str, Any] = {"only": Followed(), "size": 4, "arrow": 0.12, "fade": [0.0, 0.0, 1.0, 1.0]}
@@ -197,25 +200,26 @@ def _shown(matrix: Array) -> Array:
     return np.block([[nothing, matrix], [nothing, np.eye(D)]])
 
 
-def frame(heads: int, shape: str) -> Cloud:
+def frame(heads: int, window_shape: str) -> Cloud:
     """Cloud for the semi-axes of the surface that head 1 sees, which is a deformed sphere.
 
     It has the sphere's centre and the ends of three radii, multiplied by the head's shares of the axes.
     """
-    own = Affine(by_overlap(diagonals(heads, shape)[:, 0]))
+    own = Affine(by_overlap(diagonals(heads, window_shape)[:, 0]))
     return Cloud("frame", np.vstack([np.zeros(D), sqrt(D) * SHOW]), place=Pipeline((own,)))
 
 
-def mixed(heads: int, shape: str) -> Cloud:
-    """Cloud whose points at the last stage are sums: head 1's part of one point, head 2's of another, …
+def mixed(heads: int, window_shape: str) -> Cloud:
+    """Cloud whose points at the last stage are sums of parts of different points, one part for each head.
 
-    These points are 11 places apart in `sample`. At the earlier stages the cloud shows the first of them. At
-    the stage before the last, it shows head 1's part of this point.
+    Point i of the cloud combines `heads` points of `sample`, 11 places apart: head 1's part of the first of
+    them, head 2's part of the second, and so on. Before the last stage, the cloud shows only the first of
+    them: the point at stage 0, its LayerNorm at stage 1, and head 1's part at stage 2.
     """
     strangers = np.hstack([np.roll(sample(), 11 * h, axis=0) for h in range(heads)])
     blocks = tuple(tuple(range(D * h, D * (h + 1))) for h in range(heads))
     norm = (Affine(np.kron(np.eye(heads), centering_matrix(D))), Normalize(sqrt(D), groups=blocks))
-    found = diagonals(heads, shape)
+    found = diagonals(heads, window_shape)
     sums = np.concatenate(list(found.transpose(1, 0, 2, 3)), axis=-1)
     first = np.concatenate([found[:, 0], np.zeros((len(OVERLAPS), D, D * (heads - 1)))], axis=-1)
     steps = (one(norm), Affine(by_overlap(np.concatenate([first, sums], axis=1))), SECOND)
@@ -255,12 +259,12 @@ def turning_query() -> Entries:
     return Entries(np.zeros((D, 1)), tracks={"query": Track(ANGLES, found[..., None])})
 
 
-def queries(heads: int, shape: str) -> Cloud:
+def queries(heads: int, window_shape: str) -> Cloud:
     """Cloud with a point w ⊙ w ⊙ q/√(d/H) for each of H heads, where wᵢ is the head's share of axis i.
 
     The dot product of that point with a key k is the head's score ⟨w ⊙ q, w ⊙ k⟩/√(d/H).
     """
-    asked, every = turning_query(), diagonals(heads, shape) ** 2 / sqrt(D / heads)
+    asked, every = turning_query(), diagonals(heads, window_shape) ** 2 / sqrt(D / heads)
     tracks = {
         "query": Track(ANGLES, np.stack([np.kron(np.eye(heads), q) for q in asked.tracks["query"].values]))
     }
@@ -299,9 +303,9 @@ def asking() -> list[Part]:
 
 
 def chosen(show: tuple[Row, ...], *, titled: bool) -> tuple[Mark, ...]:
-    """Rings around two keys: the one with the highest score in head 1, and that with the highest in head 2.
+    """Rings around two keys: the ones with the highest scores in head 1 and in head 2.
 
-    titled: whether the rings appear in the legend.
+    show: the display rows. titled: whether the rings appear in the legend.
     """
     return tuple(
         Points(
@@ -351,12 +355,12 @@ def levels() -> list[Part]:
 # --- shares
 
 
-def share_bars(heads: int, shape: str, h: int) -> list[Part]:
+def share_bars(heads: int, window_shape: str, h: int) -> list[Part]:
     """Head h's share of each axis: a bar with a dot on it, beside the bars of the other heads."""
     places = AXES + BAR_DISTANCE * (h - (heads - 1) / 2)
     feet, tops = (np.column_stack([places, height * np.eye(D)]) for height in (0, 1))
     matrix = np.zeros((len(OVERLAPS), 2, 1 + D))
-    matrix[:, 0, 0], matrix[:, 1, 1:] = 1, shares(heads, shape)[:, h]
+    matrix[:, 0, 0], matrix[:, 1, 1:] = 1, shares(heads, window_shape)[:, h]
     place, role, plane = (Affine(by_overlap(matrix)),), f"series-{h + 1}", rows(np.eye(2))
     bars = clouds.segments(np.stack([feet, tops], axis=1))
     cloud, line = draw(f"shares {h + 1}", Line, role, plane, bars, f"head {h + 1}", place=place, size=4)

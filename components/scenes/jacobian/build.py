@@ -170,9 +170,10 @@ def ball(d: int, steps: Sequence[Step]) -> list[Part]:
 def gradient(d: int, centred: bool, steps: Sequence[Step]) -> list[Part]:
     """The arrow of a gradient g with respect to z, mapped back to x by J in stages, and the path of its tip.
 
-    A point of the cloud stores eight vectors. The first two are drawn: the base of the arrow, and the arrow.
-    Each stage copies them from the other six, which never change: x; z; g; g without its part along 𝟏; g
-    without its parts along 𝟏 and z; and J·g. centred: True for LayerNorm. steps: the steps of the norm.
+    A point of the cloud stores eight vectors. Only the first two are drawn: the arrow's base and the arrow.
+    The other six are constant: x; z; g; g without its part along 𝟏; g without its parts along 𝟏 and z; J·g.
+    The step to each stage copies two of these six to the first two. centred: True for LayerNorm. steps: the
+    steps of the norm.
     """
     pair = at_x(d, {f"g{i + 1}": np.eye(2 * d)[:, [d + i]] for i in range(d)}, 1)
     place, direction = Affine(np.eye(d, 2 * d)), Affine(np.eye(d, 2 * d, d))

@@ -132,10 +132,10 @@ def marks(n: int) -> tuple[Mark, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table over all trained models, with and without the scaling of LayerNorm.
+    """Table of the shares of keys that no query selects, for models with LayerNorm or with centring alone.
 
-    It has the mean shares of keys that no query selects, by layer, before and after the norm, and the range
-    of losses.
+    Both kinds have a row for keys before the norm, and one for keys after it. The columns are the mean share
+    in each layer and, in the second row of a kind, the range of the models' losses.
     """
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):

@@ -262,8 +262,8 @@ def semi_axes(d: int, centered: bool, surface: Steps) -> Part:
 def point_marks(d: int, points: np.ndarray, last: int, spread: float) -> tuple[Mark, ...]:
     """Marks of the points, of the trails of some of them, and of the followed (selected) point.
 
-    last: the number of the last stage. spread: the default of the slider that multiplies the points, which
-    the colour scale for d = 4 takes into account.
+    last: the number of the last stage. spread: the default of the slider that multiplies the points. For
+    d = 4 the ends of the colour scale are in proportion to it.
     """
     n, show, start = len(points), rows(display(d)), rows(display(d), stage=0)
     few, size = evenly(n, TAIL_COUNT), 9 if n < 50 else 4.5 if n <= 1500 else 2.5

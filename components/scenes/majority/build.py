@@ -118,8 +118,9 @@ def moved(film: Film, values: np.ndarray) -> Entries:
 def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
     """Three clouds: keys, queries and attention weights. Each has a point for one token of each class.
 
-    The key of a class with the embedding e is N(e), where N is the norm. The query is W_Kᵀ W_Q N(e)/√d, drawn
-    with the length `reach`, because its true length is often too small to be seen. The weights are those on a
+    They belong to the network of `seed` and follow the slider for the training step. The key of a class
+    with the embedding e is N(e), where N is the norm. The query is W_Kᵀ W_Q N(e)/√d, drawn with the
+    length `reach`, because its true length is often too small to be seen. The weights are those on a
     sequence that contains each class once.
     """
     network = film.network
@@ -148,7 +149,7 @@ def reach(film: Film, seed: int) -> float:
 def frame(film: Film, seed: int) -> np.ndarray:
     """Display axes (3, d): two directions orthogonal to 𝟏, and 𝟏 upright.
 
-    The two are the directions in which the keys spread most at the end of training.
+    The two are the directions in which the keys of the network of `seed` spread most at the end of training.
     """
     network = film.network
     keys = network.keys(network.named(film.weights[seed, -1].astype(float))["embedding"])
@@ -194,9 +195,9 @@ def directions(film: Film, seed: int, keys: Cloud, queries: Cloud) -> tuple[View
 
 
 def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
-    """Graph of the attention weight to each class, with a line for each class of the token that attends.
+    """Graph of attention weights against the class of the key, with a line for each class of the query.
 
-    A dashed line shows equal weights, 1/C for C classes.
+    A dashed line shows equal weights, 1/C for C classes. Returns the view, and the cloud of this line.
     """
     classes = film.network.classes
     ends = np.array([[0.5, 1 / classes], [classes + 0.5, 1 / classes]])

@@ -114,7 +114,10 @@ def strips_view(
 
 
 def same_depth(k: int, first: Digest, second: Digest) -> int:
-    """The index of the norm of `second` that is at the same share of the depth as norm k of `first`."""
+    """The index of the norm of `second` at the same relative depth as norm k of `first`.
+
+    The relative depth is about k/n for norm k of n.
+    """
     return int((k + 0.5) / len(first.rows) * len(second.rows))
 
 
@@ -235,7 +238,7 @@ def _folding_line(every: Sequence[analysis.TableRow]) -> str:
 def formula(norm: Reduced, *, stage: int) -> str:
     """LaTeX of a norm. `stage` is the stage at which vectors reach the sphere.
 
-    It has no + β if the norm neither centres nor has a shift, such as RMSNorm.
+    "+ β" is left out if the norm neither centres nor has a shift, as is usual for RMSNorm.
     """
     over = r"\class{stage-1 role-hyperplane}{x - \mu 𝟏}" if norm.centres else "x"
     square = r"\sigma^2" if norm.centres else r"\mathrm{mean}(x^2)"

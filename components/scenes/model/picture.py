@@ -242,9 +242,9 @@ def vectors(norm: Reduced, first: Digest, row: analysis.TableRow, colour: str) -
 def token_classes(norm: Reduced, first: Digest) -> list[str]:
     """The class of the token of each vector of the norm, one of TOKEN_CLASSES.
 
-    They are: the first token of a text, a special token, punctuation (without letters and digits), any other,
-    such as a token whose text is not known. first: the recording, which has the texts of the tokens and the
-    ids of special ones.
+    The classes are: the first token of a text; a special token; punctuation, a token without letters and
+    digits; and any other token, also one whose text is not known. first: the recording, which has the texts
+    of the tokens and the ids of special ones.
     """
     start, special, punctuation, other = TOKEN_CLASSES
     found = []
@@ -256,10 +256,10 @@ def token_classes(norm: Reduced, first: Digest) -> list[str]:
 
 
 def vector_color(norm: Reduced, row: analysis.TableRow, colour: str) -> Color:
-    """Colours of the vectors of a norm by position in the sequence or the input, by length, or by token.
+    """The colour of each vector of a norm: by its position, its length, or its token.
 
-    colour: "position", "length", or any other text for the token. Tokens are ordered by how often they occur,
-    the most frequent first. row: the norm's row of statistics.
+    colour: "position", "length" (divided by the median length), or any other text for the token. Tokens are
+    ordered by how often they occur, the most frequent first. row: the norm's row of statistics.
     """
     if colour == "position":
         top = float(max(norm.position.max(), 1))

@@ -261,10 +261,10 @@ def escaped(text: str) -> str:
 def brackets(digest: Digest, ends: tuple[float, float]) -> list[Part]:
     """A bracket over each run of neighbouring norms that have massive vectors in the same dimension.
 
-    Each bracket has a label with the dimension; the label of the longest run also names the layers. Another
-    label may be wider than its bracket. If the point just before or after the run is higher than the bracket,
-    such a label is moved away from this point. A label that would overlap that of the longest run is left
-    out; its bracket stays. ends: the ends of the first strip's scale.
+    Each bracket has a label with the dimension; the label of the longest run also names its layers. A shorter
+    run's label that is wider than its bracket keeps clear of the points just before and after the run, if
+    they are higher than the bracket. A label that would overlap the longest run's label is left out, but its
+    bracket stays. ends: the ends of the first strip's scale.
     """
     strip, show, pieces = SETS["massive"][0], rows(np.eye(2)), []
     places, names = list[tuple[float, float]](), list[str]()

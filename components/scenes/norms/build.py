@@ -282,9 +282,9 @@ def numbers_view(
 def numbers(x: np.ndarray, steps: Sequence[Step]) -> tuple[np.ndarray, Pipeline, Pipeline]:
     """Points, pipeline and place of a cloud that has a point for each component of each vector of x (n, d).
 
-    A point (vector, eᵢ) stands for component i of a vector. The place of the cloud multiplies the vector by
-    the parameter c, adds the parameter b to it, and puts two numbers before it. The first is component i at
-    the start. The second is component i at the present stage; each step acts on the vector and renews it.
+    A given point is (v, eᵢ): a vector v of x, and the unit vector that selects component i. The place
+    replaces v by c·v + b, with the parameters c and b, and extends the point to (start, now, v, eᵢ). `start`
+    and `now` are component i of v. Each step is applied to v, and then `now` is computed again.
     """
     n, d = x.shape
     at = np.eye(2 * d + 2)
@@ -327,10 +327,11 @@ def tensor(norm: str, d: int, side: str) -> list[Part]:
 
 
 def facts(chosen: tuple[str, ...], x: np.ndarray) -> Facts:
-    """Table of what each normalisation layer averages over and ignores, and of the surface that it maps to.
+    """Table of what each layer in `chosen` averages over and ignores, and of the surface that it maps to.
 
-    What a layer ignores is measured at the first of the points `x` (n, d), and so is the number of dimensions
-    of the outputs near that point.
+    Some rows are measured at the first of the points `x` (n, d): whether its output stays the same if 0.7·𝟏
+    is added to it, if it is scaled, or if the other points are doubled; and how many dimensions the outputs
+    of the points near it have.
     """
     d = x.shape[1]
 

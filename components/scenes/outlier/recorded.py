@@ -108,12 +108,12 @@ def recorded(vectors: Recorded) -> Recipe:
 
 
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The vectors x as four numbers: the massive coordinate, two coordinates of the rest, and a remainder.
+    """The vectors x (n, D) as four numbers each, (n, 4): the massive coordinate, and three about the rest.
 
-    The rest of x is x without its massive coordinate. The two coordinates are along two axes, which are
-    computed from the mean directions of the rests: the first axis is the mean direction of the later tokens;
-    the second is that of the first tokens, minus its part along the first axis. The remainder is the length
-    of what is then left of x. first: for each vector, whether it belongs to a first token.
+    The rest of x is x with 0 in place of its massive coordinate. It has two coordinates, along orthogonal
+    axes: axis 1 is the mean direction of the rests of later tokens; axis 2 is that of first tokens, minus its
+    part along axis 1. The fourth number is the length of the part of the rest that is perpendicular to both
+    axes. first: for each vector, whether it belongs to a first token.
     """
     rest = x * (np.arange(D) != MASSIVE)
     unit = rest / np.linalg.norm(rest, axis=1, keepdims=True)

@@ -197,7 +197,7 @@ def relative_update(d: int, update: Pipeline, placement: str) -> Pipeline:
 
 
 def alone(d: int, sees: Entries | np.ndarray) -> tuple[Step, ...]:
-    """x ↦ for each token, the attention weight that the token gives itself.
+    """Steps from the tokens' directions x to one number each: the attention weight of the token to itself.
 
     `sees` (2d + 1, d) maps x to its query, its key and one value that is not used.
     """

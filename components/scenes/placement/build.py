@@ -166,8 +166,9 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
 def path(row: TableRow, seed: int, azimuth: float) -> Array:
     """The path for one random seed (its index in the table), (BLOCKS·FINE + 1, 5).
 
-    Each row has the point in space, the token's length, and its angle to the start. Between two blocks the
-    path follows the great circle, and its distance from the origin changes linearly.
+    Each row has the point in space (3 numbers), the token's length, and its angle to the start. There are
+    FINE rows from one block to the next. Between two blocks the path follows the great circle, and its
+    distance from the origin changes linearly.
     """
     length, start, turn = (np.array(row["paths"][seed][name]) for name in ("length", "start", "turn"))
     corners = directions(start, turn, azimuth)
@@ -187,8 +188,10 @@ def path_view(
 ) -> tuple[tuple[Cloud, ...], View]:
     """View of the paths of all placements around the sphere, and its clouds.
 
-    The path of the placement `kind` is also drawn up to the slider's block. colored: whether the points of
-    that path are coloured by the size of the gradient after each block.
+    There is one path for each placement: that of the random network `seed` (an index). The path of the
+    placement `kind` is also drawn up to the slider's block. colored: whether the points of that path are
+    coloured by the size of the gradient after each block. row_by_placement: for each placement, the table's
+    row with the measured paths.
     """
     paths = {
         name: path(row, seed, FIRST_AZIMUTH + 90.0 * k)

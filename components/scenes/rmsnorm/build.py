@@ -138,12 +138,11 @@ def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
 
 
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
-    """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which are RMSNorm's results.
+    """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which equal RMSNorm(x), as a check.
 
-    Here q = μ/σ of a point is the value of the slider plus the point's offset δ. The results are computed
-    without RMSNorm. The vector (LN(x), √d·q) has the length √d·√(1 + q²), because ‖LN(x)‖ is √d. So scaling
-    it to the length √d divides it by √(1 + q²). normed: LN(x) of each point (n, d). spread: the offsets δ
-    (n, 1).
+    For each point x, q = μ/σ is the value of the slider plus the point's offset δ. How the division is
+    computed: the vector (LN(x), √d·q) has the length √d·√(1 + q²), so scaling it to the length √d divides it
+    by √(1 + q²). normed: LN(x) of each point (n, d). spread: the offsets δ (n, 1).
     """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})
     add = np.hstack([np.eye(D), ALL_ONES[:, None] / ROOT])

@@ -81,7 +81,8 @@ def typical(drawn: Cloud, d: int) -> int:
     """Index of the pair (q, k) to follow at first: its key is easy to see, and its score is typical.
 
     The key is near FRONT_POINT, on the half of the sphere that faces the camera. The score is about one
-    standard deviation of all scores. The pairs are compared at the stage `on the sphere`, for ρ = 0.
+    standard deviation of all scores. The pairs are compared at the stage "on the sphere", for ρ = 0. drawn:
+    the cloud of pairs, in which q and k have d coordinates each.
     """
     shown = drawn.stages({"rho": 0.0})[-1][:, 1:5]
     return int(np.argmin(np.abs(np.sqrt(d) * shown[:, 0] - 1) + np.abs(shown[:, 1:3] - FRONT_POINT).sum(1)))
@@ -142,7 +143,8 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
     """The parts of the choice "scores": parameters, clouds, views, readouts.
 
     The views show scores as they are and divided by dₖᵃ, with a from a slider, and their softmax weights.
-    shared: "one" if a common number is added to all components of a vector, "across" if to half of them.
+    shared: how the components of a vector are correlated. "one": a common number is added to all of them;
+    "across": it is added to half of them and subtracted from the others.
     """
     factor = d**-POWERS
     divided, squared = (
@@ -176,9 +178,10 @@ def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
 
     The exact densities hold if the components are independent: if their correlation ρ is 0. Those of the
     divided scores also assume that the power a is ½. A stage at which the scores have only one or two values,
-    because d is small, has no density. drawn: the cloud of pairs, whose fullest bin sets the height of the
-    axis. divided: the row that computes the divided score of a pair. Returns the clouds of the density
-    curves, and the view.
+    because d is small, has no density.
+
+    drawn: the cloud of pairs (q, k), from which the height of the vertical axis is computed. divided: the row
+    that computes the divided score of a pair. Returns the clouds of the density curves, and the view.
     """
     grid = np.linspace(-SCORE_AXIS_END, SCORE_AXIS_END, 160)  # without 0, where some densities are infinite
     laws: Laws = (
@@ -222,8 +225,9 @@ def most(values: np.ndarray, span: tuple[float, float], bins: int) -> float:
 def attention(d: int, shared: str) -> tuple[Clouds, View, tuple[Readout, ...]]:
     """Softmax weights of a few queries over a few keys, from scores as they are and divided.
 
-    The readouts are the mean entropies of both kinds of weights. shared: "one" if a common number is added to
-    all components of a vector, "across" if to half of them.
+    The readouts are the mean entropies of both kinds of weights. shared: how the components of a vector are
+    correlated. "one": a common number is added to all of them; "across": it is added to half of them and
+    subtracted from the others.
     """
     both = random_vectors(QUERIES + KEYS, d, seed=SEED)
     size, each = both.shape[1] - 1, np.eye(QUERIES)

@@ -28,9 +28,10 @@ SCORE, COSINE, *KEY, SQUARE = map(tuple, np.eye(6).tolist())
 def pairs(n: int, d: int, *, seed: int) -> Array:
     """n random pairs (q, k) of vectors with d components, each described by 11 numbers: (n, 11).
 
-    Numbers 0 to 3 are about q: its components along 𝟏 and w, the length of its rest, and its g. Numbers 4 to
-    8 are about k: its components along 𝟏, w and q's rest, the length of its remainder, and its g. The last
-    two are cos and sin of a random angle around q, which only places the key in the picture.
+    Numbers 0 to 3 are about q: its components along 𝟏 and w (first half 1, second half −1), the length of
+    its rest, and a random number g. Numbers 4 to 8 are about k: its components along 𝟏, w and q's rest, the
+    length of the remainder, and another g. The slider ρ mixes each g into all components of its vector. The
+    last two numbers are cos and sin of a random angle around q, which only places the key in the picture.
     """
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, n, d))

@@ -349,18 +349,21 @@ def never(keys: np.ndarray) -> int:
 
 
 def nearly(x: np.ndarray) -> int:
-    """Index of the key to follow at first: the one farthest from the mean of all keys, except hull corners.
+    """Index of the key to follow at first: a key that is no corner of the convex hull, but nearly one.
 
-    If all keys are corners of the convex hull, it is 0, the first key.
+    Of all keys that are no corners, it is the one farthest from the mean of all keys. It is 0, the first key,
+    if all keys are corners.
     """
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
 
 
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
-    """Table of the number of keys that no query can select, at each stage, with ε = 0.
+    """Table of the number of keys that no query can select, at each stage, with ε = 0 and γ = 1.
 
-    A second row has, for the stage of the sphere, the smallest ε with more such keys (see `breaks`).
+    Unless `norm` is "centre", a second row has one number, at the stage "sphere": the smallest ε for which
+    more keys cannot be selected than for ε = 0 (see `breaks`). x: the keys (n, d). keys: the cloud with the
+    steps of the norm. stages: the names of its stages.
     """
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}
     moving = Cloud("keys", x, keys.pipeline)

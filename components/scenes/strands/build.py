@@ -64,10 +64,11 @@ def layers_keeping_start() -> Pipeline:
 
 
 def layer_drawn_apart(k: int) -> tuple[Step, ...]:
-    """Layer k as steps of points (x, y, x', y', u, r), of which (x', y') is drawn; u stays.
+    """Layer k as two steps of points (x, y, x', y', u, r): the layer moves (x, y), and (x', y') is drawn.
 
-    After the affine map, (x', y') = (x, y) and r = 1 + APART·k·u. After the norm, (x', y') = r·(x, y), so
-    that strands which lie on one another are drawn apart.
+    u, from −½ to ½, is the point's place in the order along the circle; it stays. After the affine map,
+    (x', y') = (x, y) and r = 1 + APART·k·u. After the norm, (x', y') = r·(x, y). So strands that lie on one
+    another are drawn apart.
     """
     A, (across, up) = np.zeros((6, 6)), np.array([[1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]])
     A[:4, :2], A[4, 4], A[5, 4] = np.tile(LINEAR, (2, 1)), 1, APART * k

@@ -110,13 +110,14 @@ def build(choices: Choices) -> Recipe:
 
 
 def arctangent() -> tuple[Cloud, Cloud]:
-    """Two clouds for the line y = h, named "closed form" and "arctangent".
+    """Two clouds that compute the height of the surface above the line y = h in another way, as a check.
 
-    The last stage of "closed form" is the height sin arctan(x/h). The last stage of "arctangent" is the angle
-    arctan(x/h).
+    The first, "closed form", has the height sin arctan(x/h) at its last stage. The second, "arctangent", has
+    the angle arctan(x/h) there.
 
-    The slice divides by √(x² + h²). As a check of it, these clouds compute x/h without that root: their
-    points (x, √(L² − x²)) have the length L = LINE_HALF_LENGTH, and x is divided by L + (h − L).
+    The slice itself divides x by √(x² + h²); these clouds divide x by h. A norm divides by the length of a
+    point plus a number. So the points are (x, √(L² − x²)), all of the length L = LINE_HALF_LENGTH, and the
+    number is h − L.
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))

@@ -106,7 +106,7 @@ def matrices(trained: Trained) -> tuple[Cloud, Cloud]:
 
 
 def moved(steps: Array, values: Array) -> Entries:
-    """Entries whose values at training step `steps[t]` are `values[t]`."""
+    """Entries that follow the slider `step`: `values[t]` at training step `steps[t]`, linear in between."""
     return Entries(np.zeros(values.shape[1:]), tracks={"step": Track(steps, values)})
 
 

@@ -103,26 +103,27 @@ def in_order(found: Sequence[Found]) -> list[Found]:
 
 
 def percent(found: Found, arm: str) -> float:
-    """The percentage of keys in a cell that no query selects, averaged over random sets of keys.
+    """The percentage of keys that no query selects, for n keys in d dimensions: a mean over random sets.
 
-    found: the row of the table about this cell. arm: how the keys are treated before the count, one of ARMS,
-    or "scaled" (only normalised, not centred).
+    found: the row of the table for n and d. arm: how the keys are treated before the count, one of ARMS, or
+    "scaled" (only normalised, not centred).
     """
     return 100 * found[arm][0]
 
 
 def error(cell: Found, arm: str) -> float:
-    """The standard error of the percentage that `percent` returns, with the same arguments, in per cent.
+    """The standard error, in percentage points, of the mean that `percent` returns for the same arguments.
 
-    The cell must have more than one set of keys.
+    The row `cell` must have more than one set of keys.
     """
     return float(100 * cell[arm][1] / np.sqrt(cell["sets"]))
 
 
 def numbered(cell: Found, shares: list[float]) -> Array:
-    """The coordinates (WIDTH,) of the point for a cell of the table; COLUMN, ROW, LOG, … are their indices.
+    """The coordinates (WIDTH,) of a cell's point. Their indices are the constants COLUMN, ROW, LOG, ….
 
-    shares: for each of ARMS, the percentage of keys that are unselectable.
+    cell: the row of the table for n keys in d dimensions. shares: for each of ARMS, the percentage of keys
+    that no query selects.
     """
     at = np.zeros(WIDTH)
     at[[COLUMN, ROW, LOG]] = (
@@ -177,7 +178,10 @@ def short(share: float) -> str:
 
 
 def numbers(cells: Cloud, counted: Sequence[Found]) -> list[Part]:
-    """The shares as text in the cells, for each stage, in a text colour that is legible on the cell."""
+    """Labels with the percentage in each cell, for each stage, in a colour that is legible on the cell.
+
+    cells: the cloud with a point for each cell. counted: the rows of the table, in the same order.
+    """
     parts: list[Part] = []
     for stage, arm in enumerate(ARMS):
         shares = np.array([percent(each, arm) for each in counted])
