@@ -128,7 +128,8 @@ def active() -> dict[str, dict[str, Any]]:
 def start(ticket: str) -> dict[str, Any] | None:
     """Claim a training for this process, and return its entry; None if it has ended or is claimed already.
 
-    The entry has the keys `order`, `owner`, `address` and `number`.
+    The entry has the keys `order`, `owner` and `address`, which are arguments of `join`, and `number`, which
+    counts the trainings in order of arrival.
     """
     global _running
     training = TRAININGS.get(ticket)

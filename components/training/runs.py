@@ -39,8 +39,8 @@ class UnknownKey(WrongValue):
 def save(film: Film, *, client: str = "", trained: bool = False) -> str:
     """Store a film that a client trained or uploaded, and return its key. Raises StoreUnavailable.
 
-    client: the client whose share of the storage the film takes. trained: whether this server has trained it;
-    an uploaded film is deleted earlier.
+    client: the address of the client on whose account the film is stored. trained: whether this server has
+    trained it; if room is needed, uploaded films are deleted before trained ones.
     """
     return keep(key(film), to_npz(film), client=client, trained=trained)
 
@@ -48,10 +48,12 @@ def save(film: Film, *, client: str = "", trained: bool = False) -> str:
 def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable.
 
-    client: the client whose share of the storage the run takes. trained: whether this server has trained it;
-    a run that was only uploaded is deleted earlier. If all runs together would exceed the limit, other runs
-    are deleted first. If this run is stored already, its date is renewed. The stored client and `trained` are
-    replaced only if the run was uploaded before and is now `trained`.
+    If all runs together would exceed the limit, other runs are deleted first: uploaded ones before trained
+    ones. client: the address of the client on whose account the run is stored. trained: whether this server
+    has trained it, so that it was not only uploaded.
+
+    If the run is stored already, its date is renewed. Its stored `client` and `trained` stay, except if it
+    was uploaded and this server has now trained it.
     """
     size = max(len(data), MIN_COUNTED_BYTES)
     run: Run = {"size": size, "client": client, "trained": trained, "since": time.time()}
