@@ -123,7 +123,8 @@ def from_own_page(what: str) -> None:
     """Refuse the current POST request if another site could have made it (CSRF). Raises WrongValue.
 
     The content type BYTES is required. An HTML form cannot send it. Before a script of another site sends it,
-    the browser asks with a preflight request, which is refused. what: the parameter that the error names.
+    the browser asks with a preflight request, which is refused. what: what the error message says is wrong,
+    such as the name of the uploaded file.
     """
     if request.mimetype != BYTES:
         raise WrongValue(what, f"this needs the content type {BYTES}", BYTES)

@@ -61,10 +61,11 @@ def add_figures(routes: Flask | Blueprint) -> None:
 
 
 def redirect_old_link() -> AnyResponse | None:
-    """The redirect of an old link to the scene that shows its state now; None for any other request.
+    """Redirect an old link, whose state another scene or query shows now; None for any other request.
 
-    It applies to every GET route whose variable, `slug`, `name` or `path`, is the slug of a scene. The
-    address is built from the route, so that it stays on this server and below its prefix.
+    A link is old if it has a choice or stop that has moved (`forwarded`). This applies to every GET or HEAD
+    request to a route with a variable `slug`, `name` or `path` that is the slug of a scene. The new address
+    has the same route, so it stays on this server and below its prefix. The status is 308.
     """
     variables = request.view_args or {}
     names = [name for name in ("slug", "name", "path") if name in variables]
