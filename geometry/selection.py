@@ -30,12 +30,12 @@ class Certificate:
 
     margin   the distance from h to the convex hull of the other keys kᵢ; ∞ if there is no other key. Some
              query selects h exactly if the margin is above 0
-    query    if some query selects h: the unit vector q with the largest lead min ⟨q, h − kᵢ⟩ of h over the
-             other keys, which is `margin`; 0 if there is no other key. If none does: the query that gives h
+    query    (d,) if some query selects h: the unit vector q for which the lead of h over the other keys,
+             min ⟨q, h − kᵢ⟩, is largest; this lead is `margin`. If no query selects h: the query that gives h
              its largest weight. If h lies on a face of the hull, no query reaches the supremum of the weight,
-             and this query comes near it
-    weights  (n,) if some query selects h: all 0. If none does: weights p of the other keys with Σ pᵢkᵢ = h,
-             which prove it. Of all such weights, these have the largest entropy
+             and this query comes near it. If there is no other key: 0
+    weights  (n,) if some query selects h: all 0. If no query selects h: weights p of the other keys with
+             Σ pᵢkᵢ = h, which prove this. Of all such weights, these have the largest entropy
     largest  the supremum of the softmax weight of h over all queries: 1 if some query selects h, otherwise
              1/(1 + e^H) with the entropy H = −Σ pᵢ log pᵢ of `weights`
     """
@@ -130,11 +130,11 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """A round of Wolfe's algorithm: drop points that get no positive weight; returns the others (the corral).
+    """A round of Wolfe's algorithm: drop points of a set until its nearest point to the origin is inside it.
 
-    Let x be the point nearest to the origin in the affine span of the points that are kept. Points are
-    dropped until x lies inside the hull of the others. Returns their indices, and the weights with which they
-    average to x. kept, w: the indices and the weights of the points before.
+    kept, w: the indices, in `points`, of the points in the set, and their weights. Let x be the point nearest
+    to the origin in the affine span of the set. Points are dropped until x is an average of the others with
+    positive weights. Returns the indices of these points (the corral), and their weights.
     """
     while True:
         if len(kept) == 1:
