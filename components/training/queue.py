@@ -147,10 +147,12 @@ def sign() -> None:
 
 
 def page(ticket: str) -> dict[str, Any] | None:
-    """The latest poll of the page of a training; None if the training has ended.
+    """The latest poll of the page of a training; None if the training has ended, or there is no such poll.
 
-    The result has the arguments `seen`, `stop` and `look` of `ask`, and `silent`: whether the page has not
-    polled for more than PAGE_TIMEOUT seconds.
+    seen    the training step of the last news that the page has received
+    stop    whether the page asks to end the training and keep its result
+    look    the choices for which the page wants pictures
+    silent  whether the page has not polled for more than PAGE_TIMEOUT seconds
     """
     key, end = f"page:{ticket}", f"end:{ticket}"
     signs = SIGNS.get_many([key, end])

@@ -103,7 +103,8 @@ def stand_behind(server: Flask, setting: Settings) -> None:
     """Make a server work behind proxies: serve below the path `setting.prefix`, and trust forwarded headers.
 
     A proxy may strip the prefix or pass it on. Only the last `setting.proxies` entries of a header such as
-    X-Forwarded-For are trusted. Raises WrongSetting if the prefix begins with a path of the explorer.
+    X-Forwarded-For are trusted. Raises WrongSetting if the prefix begins with one of the server's own paths,
+    such as the slug of a scene.
     """
     application: Any = server.wsgi_app
     first, mount = setting.prefix.split("/")[1], setting.prefix.rstrip("/")

@@ -274,7 +274,7 @@ def queries(heads: int, window_shape: str) -> Cloud:
 
 
 def score(h: int) -> Row:
-    """The `Row` that reads, from a point of the cloud "scored", the score that head h gives this key."""
+    """The `Row` that reads the score of a key in head h from the key's point in the cloud "scored"."""
     return Row(tuple(np.eye(D + 2)[D + h].tolist()))
 
 

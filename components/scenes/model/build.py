@@ -103,8 +103,8 @@ def strips_view(
 ) -> tuple[View, tuple[Cloud, ...]]:
     """View of the statistics in strips.SETS[strip_set] over all norms, and its clouds.
 
-    Each strip shows one statistic of the recording `first` and, unless it is None, of `second`. `chosen` is
-    the index of a norm of `first`, which is marked.
+    Each strip shows one statistic of the recording `first`, and also of `second` unless that is None.
+    `chosen` is the index of a norm of `first`, which is marked.
     """
     clouds, layers = split(*strips.panel(first, second, chosen, strip_set))
     title = f"All norms of {'both' if second else named(first)}, from the first to the last"

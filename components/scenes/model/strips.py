@@ -103,9 +103,9 @@ def layers(paths: Sequence[str]) -> list[str]:
 def parts(paths: Sequence[str]) -> list[str]:
     """For each norm the part of its layer to which it belongs: "attention", "MLP" or "other".
 
-    The first half of a layer's norms counts as attention, the second half as MLP. If a layer has an odd
-    number of norms, all of them are "other", and so are norms outside the layers. Norms within attention
-    heads always count as attention.
+    Norms within attention heads are always "attention". For other norms: the first half of a layer's norms is
+    "attention", the second half "MLP". If the number of a layer's norms is odd, they are "other", and so are
+    norms outside the layers.
     """
     found = []
     for (layer, _), some in groupby(zip(layers(paths), map(_stack, paths), strict=True)):

@@ -130,9 +130,8 @@ def time_from_log10(name: str) -> Entries:
 def slots(d: int) -> list[tuple[str, ...]]:
     """Names of parameters for PUTS moves of tokens by readers: for each move, a tuple of 2 + d names.
 
-    The parameters of a move are the index of the token, log₁₀ of the time, and each of the token's new
-    coordinates. A move is one change of a token's direction, which a reader makes by dragging the token
-    (`put`).
+    A move is one change of a token's direction, which a reader makes by dragging the token (`put`). Its
+    parameters are the index of the token, log₁₀ of the time, and each of the token's new coordinates.
     """
     return [(f"who{k}", f"when{k}", *(f"to{k}{axis}" for axis in "xyz"[:d])) for k in range(PUTS)]
 

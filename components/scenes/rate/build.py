@@ -195,8 +195,8 @@ def begin(width: int) -> Affine:
 def angle_between(more: int) -> tuple[Step, ...]:
     """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest), with `more` numbers in the rest.
 
-    The angle is arctan of the cross product over the dot product, so it is between −90 and 90. No step in
-    this scene turns w by more than that (tests/scenes/test_rate.py).
+    The angle is arctan of the cross product over the dot product, so it is between −90 and 90. No optimiser
+    step of this scene turns w by more than 90° (tests/scenes/test_rate.py).
     """
     both = np.eye(4, 4 + more)
     cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))

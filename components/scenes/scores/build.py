@@ -328,7 +328,8 @@ def probe() -> list[Part]:
 def cosine_laws(n: int) -> Laws:
     """The density of the cosine between random directions at each stage.
 
-    The directions have n dimensions before centring and n − 1 from then on. In fewer than two it is None.
+    The directions have n dimensions before centring and n − 1 from then on. The density is None if they have
+    fewer than two.
     """
     return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
 

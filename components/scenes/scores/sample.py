@@ -46,8 +46,9 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
 def random_vectors(n: int, d: int, *, seed: int) -> Array:
     """n random vectors with d components, as points (n, 3 + m), where m is n or d − 2, whichever is smaller.
 
-    A point has the vector's components along 𝟏 and w (see the module's docstring), its rest in m coordinates,
-    and a random number g, which the slider ρ mixes into all coordinates. For d < 3 there is no rest.
+    A point has the vector's components along 𝟏 and w (first half 1, second half −1), its rest in m
+    coordinates, and a random number g, which the slider ρ mixes into all components of the vector. For d < 3
+    there is no rest.
     """
     rng = np.random.default_rng(seed)
     x, g = rng.standard_normal((n, d)), rng.standard_normal((n, 1))
@@ -67,7 +68,7 @@ def loaded(shared: str, d: int) -> int:
     """Index of the coordinate to which the shared number g is added: 0, along 𝟏, or 1, along w.
 
     `shared` is "one" if g is added to all components (𝟏), or "across" if it is added to half of them and
-    subtracted from the other half (w). For d = 1 there is no w.
+    subtracted from the other half (w). For d = 1 there is no w, so the index is 0.
     """
     return 0 if shared == "one" or d == 1 else 1
 

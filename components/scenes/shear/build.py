@@ -108,9 +108,9 @@ def cube(shadow: Rows) -> tuple[Mark, ...]:
 def flat(halves: list[str], plane: np.ndarray) -> tuple[Mark, ...]:
     """Marks that show how the shear maps the shadow of the sphere in the plane.
 
-    They are the grid before and after the shear, arrows from some points to their images, and the points as
-    the formula computes them. halves: the names of the halves of the sphere to show. plane: the weights
-    (2, 3) of the display rows, which are the two axes of the plane.
+    They are the grid before and after the shear, arrows from some points to their images, and these images as
+    the formula (u + s·h, v) gives them. halves: the names of the halves of the sphere to show. plane: the
+    weights (2, 3) of the display rows, which are the two axes of the plane.
     """
     now, before = rows(plane), rows(plane, stage=0)
     some, ways = range(0, 37 * len(halves), 2), "a path"

@@ -143,9 +143,9 @@ def cloud(counted: Sequence[Found]) -> Cloud:
 
 
 def reading(found: Found) -> str:
-    """The hover text of a cell, in HTML: n, d, and the percentages of unselectable keys in each way of ARMS.
+    """The hover text of a cell, in HTML: n, d, and the percentage of unselectable keys for each of ARMS.
 
-    found: the row of the table about this cell. The exact percentage of random keys is added.
+    found: the row of the table about this cell. For random keys (no norm), the exact percentage is added.
     """
     n, d = found["n"], found["d"]
     said = [f"{percent(found, arm):.1f} ± {error(found, arm):.1f}" for arm in ARMS]
@@ -242,10 +242,10 @@ def frame() -> list[Part]:
 def law(d: int) -> Array:
     """The curve of exact shares of unselectable keys in d dimensions: points (K, WIDTH) for K key counts.
 
-    A point has log₁₀ of the key count, the share that is drawn at first, and the share for each way of ARMS,
-    in percent. The shares are exact for random keys, for centred keys (whose dimension is d − 1), and for
-    LayerNorm with ε = 0, where they are 0. For LayerNorm with ε no exact share is known: 0 stands in its
-    place, and is not drawn.
+    A point has log₁₀ of the key count, the share that is drawn at first, and the share for each of ARMS
+    (ways to treat the keys), in percent. The shares are exact for random keys, for centred keys (whose
+    dimension is d − 1), and for LayerNorm with ε = 0, where they are 0. For LayerNorm with ε no exact
+    share is known: 0 stands in its place, and is not drawn.
     """
     several = np.unique(np.geomspace(KEY_COUNTS[0], KEY_COUNTS[-1], 60).astype(int))
     out = np.zeros((len(several), WIDTH))
