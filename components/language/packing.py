@@ -81,8 +81,8 @@ def pack(array: np.ndarray) -> dict[str, Any]:
     """An array as `{dtype, shape, bdata}`, where `bdata` is base64 of little-endian numbers.
 
     Integers and booleans have 32 bits, except unsigned ones (greyscale values), which have 8. An array in
-    single precision is sent in half precision if this changes no number. So the weights of shipped training
-    runs, which are half-precision numbers, take half the space.
+    single precision is sent in half precision if this changes no number. So the weights of most shipped
+    training runs, which are half-precision numbers, take half the space.
     """
     real = "f8" if array.dtype != np.float32 else "f2" if _are_half(array) else "f4"
     kind = {"f": real, "i": "i4", "b": "i4", "u": "u1"}[array.dtype.kind]
