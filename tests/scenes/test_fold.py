@@ -303,7 +303,7 @@ CLAIMS = {
     "For $|t| < 1$ the origin is inside the shifted circle. Each ray meets the circle once, so every point gets a place of its own. For $|t| > 1$ the origin is outside: a ray meets the circle twice, touches it, or misses it. Two points that share a ray land on the same place. That is the fold. With a stretch $a$ the border is $|t| = |a|$ in place of 1.": inside_or_outside,
     r"For $t > 1$ the outermost rays touch the shifted circle. Where they touch it, $x = -1/t$ and $x' = \sqrt{1 - 1/t^2}$: 0.6 for $t = 1.25$, and 0.866 for $t = 2$.": the_dip_is,
     r"Since $|y|$ is at most $r$, the speed is at most $1/r$: only points that pass close to the origin are fast. At $t = 1$ the circle goes through the origin, and near it $|y|$ is almost $r$.": fast_near_the_origin,
-    "At $t = 1$ the point $(-1, 0)$ is shifted to the origin. There it has no direction, and stays. None of our points begins at $(-1, 0)$: the nearest of 600 points is 0.3° away, of 120 points 1.5°.": the_nearest,
+    "At $t = 1$ the point $(-1, 0)$ is shifted to the origin. There it has no direction, and stays. None of our points begins at $(-1, 0)$: the nearest is 0.3° away if the circle has 600 points, and 1.5° if it has 120.": the_nearest,
     r"Half of the activation curve has left the picture; it is still a straight line.": half_have_left,
     r"### Two on one ray Follow one grey ray from the origin: it enters the shifted circle and leaves it again. Both points on it land on the same place. The curve dips to 0.6, at $x = -0.8$.": two_on_one_ray,
     r"the lowest value is 0.866, at $x = -0.5$. Both ends are at 1.": a_shallow_fold,

@@ -259,7 +259,7 @@ CLAIMS = {
     r"The half with $z \ge 0$ is blue and slides one way; the half with $z \le 0$ is pink and slides the other way.": two_halves,
     "In the picture “A cube under the same shear” the shadows of the two coloured faces consist of straight lines.": two_straight_shadows,
     r"It is $r$ in the middle and 0 on the rim. So the middle slides by $s r$, and the rim does not move. A straight line $x = k$ becomes an arc of an ellipse (for $s \ne 0$).": the_map,
-    r"Follow a line of the half $z \ge 0$ to the right, at a fixed $y = k$. Write $w = \sqrt{r^2 - k^2}$ and $x = w \sin(\varphi)$. The point at $x$ goes to $$x' = w \sin(\varphi) + s\, w \cos(\varphi) = w \sqrt{1 + s^2}\, \sin(\varphi + \arctan(s))$$ For $s > 0$ this is largest at $\varphi = 90° - \arctan(s)$, before the rim at $\varphi = 90°$. From there to the rim the shadow turns back, so two points of the half $z \ge 0$ share one shadow.": it_folds,
+    r"On the blue half ($z \ge 0$), follow a half circle with a fixed $y = k$ to the right. Write $w = \sqrt{r^2 - k^2}$ and $x = w \sin(\varphi)$. The point at $x$ goes to $$x' = w \sin(\varphi) + s\, w \cos(\varphi) = w \sqrt{1 + s^2}\, \sin(\varphi + \arctan(s))$$ For $s > 0$ this is largest at $\varphi = 90° - \arctan(s)$, before the rim at $\varphi = 90°$. From there to the rim the shadow turns back, so two points of the half $z \ge 0$ share one shadow.": it_folds,
     "Every point inside the grey circle is the shadow of two points of the sphere, one blue and "
     "one pink.": shadow_of_two,
     "Its two coloured faces have moved apart, and every line of their shadows is still straight.": two_faces_apart,
