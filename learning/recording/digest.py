@@ -44,6 +44,7 @@ UPLOAD_SHARE = 0.9  # share of MAX_UPLOAD_BYTES for the vectors of a recording
 DIGITS = 7  # significant digits of the numbers in a file, more than any table shows
 # Pictures are in single precision. Within these limits no number of a picture overflows.
 LARGEST = 1e30  # largest number in the table, and largest coordinate of a vector
+SMALLEST = 1e-30  # numbers that are nearer to 0 are read as 0
 LARGEST_GAIN = 1e12  # largest absolute value of gain and shift
 
 
@@ -253,18 +254,28 @@ def is_digest(data: bytes) -> bool:
 def from_digest(data: bytes) -> Digest:
     """Read a digest from a trusted file that `to_file` wrote. Raises FileError for a file of another format.
 
-    The contents are not checked; `learning.recording.checked` reads untrusted files.
+    Numbers nearer to 0 than SMALLEST become 0. The contents are not checked; `learning.recording.checked`
+    reads untrusted files.
     """
     about, arrays = parsed(data)
     norms, tokens = [], dict[str, Any]()
     for k, named in enumerate(about["norms"]):
         parts: Any = {part: arrays[f"{k}/{part}"] for part in PARTS}
+        parts = {part: np.where(np.abs(array) < SMALLEST, 0, array) for part, array in parts.items()}
         tokens = {part: arrays.get(f"{k}/{part}", tokens.get(part)) for part in TOKEN_PARTS}
         kind, d, eps = named
         norms.append(Reduced(kind, d, eps, **parts, **tokens))
     words = {int(token): word for token, word in about["words"].items()}
     columns = about["columns"]
-    rows = [with_missing_columns(dict(zip(columns, values, strict=True))) for values in about["values"]]
+    rows = [
+        with_missing_columns(
+            {
+                name: 0.0 if isinstance(value, float) and abs(value) < SMALLEST else value
+                for name, value in zip(columns, values, strict=True)
+            }
+        )
+        for values in about["values"]
+    ]
     special = frozenset(about["special"])
     return Digest(about["name"], rows, norms, words, about["skipped"], special, about["notice"])
 

@@ -19,7 +19,7 @@ from components.scenes.scenery import Part, draw, followed, globe, rest, space, 
 from geometry import Affine, Normalize, Pipeline, clouds
 from geometry.pipeline import Step
 from learning.recording import analysis
-from learning.recording.digest import Digest, Reduced, chosen
+from learning.recording.digest import LARGEST, Digest, Reduced, chosen
 from learning.recording.massive import MASSIVE_LENGTH_RATIO
 
 Array = np.ndarray
@@ -56,7 +56,9 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
     """
     row, every = one.rows[k], one.norms[k]
     is_long = massive(every, row)
-    leaves_out = leave_out and bool(is_long.any() and not is_long.all())
+    if is_long.all():  # there are no others, to which they could be compared
+        is_long = ~is_long
+    leaves_out = leave_out and bool(is_long.any())
     norm = chosen(every, np.flatnonzero(~is_long)) if leaves_out else every
     reach = extent(norm) or 1.0
     points = norm.points.astype(float)
@@ -266,9 +268,9 @@ def vector_color(norm: Reduced, row: analysis.TableRow, colour: str) -> Color:
         where = "sequence" if (norm.token >= 0).any() else "input"  # without tokens, it may be a batch
         return Color("sequential", 0, top, norm.position.astype(float), title=f"position in the {where}")
     if colour == "length":
-        relative = lengths(norm) / (median_length(norm, row) or 1.0)
+        relative = np.minimum(lengths(norm) / (median_length(norm, row) or 1.0), LARGEST)
         low, top = float(relative.min()), float(relative.max())
-        top = top if top > low else low + 1.0
+        top = top if top > low else 2 * low or 1.0
         return Color("sequential", low, top, relative, title="length ÷ median")
     _, which, count = np.unique(norm.token, return_inverse=True, return_counts=True)
     rank = np.argsort(np.argsort(-count, kind="stable"))[which.ravel()]
