@@ -17,8 +17,12 @@ const CONTINUE_KEY = "presenting";
 // its value if the next page is the next or the previous scene; otherwise the value is a stop of the tour, -1
 // for none, and counts only if the page is reloaded
 const HANDED_OVER = "handed over";
-const ANSWER_TIMEOUT_MS = 4000; // after this time without an answer the server counts as out of reach
-const NO_ANSWER_TEXT = "The server does not answer, so the presentation stays in this scene.";
+const SLOW_ANSWER_MS = 3000; // then a notice says that the page of the other scene has not come yet
+const WAITING_TEXT = "Waiting for the server …";
+const NO_PAGE_TEXT = "The other scene cannot be opened at the moment, so the presentation stays in this one.";
+
+/** Aborts the request for the page of another scene, if there is one. */
+let leaving = new AbortController();
 
 /** Start presenting if the reader was presenting on the page before, and either came here from the first or
  * last stop of that page's tour, or has reloaded the page. After a reload, the tour opens at the same stop.
@@ -64,6 +68,7 @@ export function present(player, handed = false) {
     // full screen has ended, the figures would have no room outside of the presentation
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     ending.abort();
+    stay(player);
     continueAt(null);
     root.classList.remove("presenting", "pointing");
     dot.element.remove();
@@ -120,9 +125,10 @@ function press(event, actions) {
 }
 
 /** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next
- * scene. Does nothing for a click that opens another tab or window. @param {MouseEvent} event
- * @param {Player} player */
+ * scene, except if the click opens another tab or window. Any click ends the waiting for another scene.
+ * @param {MouseEvent} event @param {Player} player */
 function handOver(event, player) {
+  stay(player);
   const target = /** @type {Element} */ (event.target);
   const link = /** @type {HTMLAnchorElement | null} */ (target.closest("a.onwards"));
   if (!link || opensElsewhere(event)) return;
@@ -137,19 +143,26 @@ function toSceneBefore(player) {
   if (link) toScene(player, `${link.href}?tour=${link.dataset.stops}`);
 }
 
-/** Open the page of another scene, and continue the presentation there. If the server does not answer, a
- * notice says so, because the browser's error page would end the presentation. @param {Player} player
+/** Open the page of another scene, and continue the presentation there. If the page cannot be opened, a
+ * notice says so, because an error page would end the presentation. @param {Player} player
  * @param {string} href the address of the page */
 async function toScene(player, href) {
-  const signal = AbortSignal.any([player.life, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]);
-  try {
-    await fetch(import.meta.url, { method: "HEAD", cache: "no-store", signal }); // a small file of the server
-  } catch {
-    player.notice(NO_ANSWER_TEXT);
-    return;
-  }
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const late = setTimeout(() => player.notice(WAITING_TEXT, "status"), SLOW_ANSWER_MS);
+  const reply = await fetch(href, { method: "HEAD", signal }).catch(() => null);
+  clearTimeout(late);
+  if (signal.aborted) return;
+  if (!reply?.ok) return void player.notice(NO_PAGE_TEXT);
   store(CONTINUE_KEY, HANDED_OVER, "sessionStorage");
   location.assign(href);
+}
+
+/** Stay in this scene: end the request for the page of another scene, and remove the notice about it.
+ * @param {Player} player */
+function stay(player) {
+  leaving.abort();
+  if ([WAITING_TEXT, NO_PAGE_TEXT].includes(player.part("notice")?.textContent ?? "")) player.notice("");
 }
 
 /** The actions of keys while presenting, by key. A clicker (a remote control for slides) sends Page Up and
@@ -171,7 +184,7 @@ function acts(player, dot, leave) {
       if (!tour?.answer(i) && !tour?.stop?.question) player.goTo(Math.min(i + 1, player.last));
     },
   ]);
-  return {
+  const actions = {
     ArrowRight: on,
     ArrowDown: on,
     PageDown: on,
@@ -190,6 +203,11 @@ function acts(player, dot, leave) {
     Escape: leave,
     ...Object.fromEntries(digits),
   };
+  const alone = (/** @type {() => void} */ act) => () => {
+    stay(player);
+    act();
+  };
+  return Object.fromEntries(Object.entries(actions).map(([key, act]) => [key, alone(act)]));
 }
 
 /** Create a laser pointer: a soft dot in place of the mouse pointer. It is on while the L key is held, or
