@@ -32,6 +32,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -137,8 +138,11 @@ def _reach_redis(url: str) -> None:
         redis.Redis.from_url(
             url, socket_timeout=REDIS_ANSWER_SECONDS, socket_connect_timeout=REDIS_ANSWER_SECONDS
         ).ping()
-    except ValueError as problem:
-        raise WrongSetting(f"REDIS_URL is no address such as redis://host:6379/0: {problem}") from None
+    except (ValueError, TypeError):  # whose texts may contain a part of the password
+        raise WrongSetting(
+            "REDIS_URL is no address such as redis://host:6379/0. In a password, write all characters but "
+            "letters and digits as %XX, such as %2F for /"
+        ) from None
     except redis.AuthenticationError:
         raise WrongSetting("REDIS_URL: Redis refused the password, or needs one") from None
     except redis.ResponseError as problem:
@@ -245,6 +249,17 @@ def _listed(text: str) -> tuple[str, ...]:
 def _hosts(text: str) -> tuple[str, ...]:
     names = _listed(text)
     for name in names:
-        if not re.fullmatch(r"\.?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*|\[[0-9a-f:.]+\]", name):
-            raise WrongSetting(f"HOSTS: {name} is not a name like teach.example, without scheme and port")
+        try:
+            if name[0] == "[":
+                IPv6Address(name[1:].removesuffix("]"))
+            elif not re.fullmatch(r"\.?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*", name):
+                raise ValueError
+            else:
+                name.removeprefix(".").encode().decode("idna")
+        except UnicodeError:
+            raise WrongSetting(f"HOSTS: {name} begins with xn--, but Python cannot decode it") from None
+        except ValueError:
+            raise WrongSetting(
+                f"HOSTS: {name} is not a name like teach.example, without scheme and port"
+            ) from None
     return names

@@ -61,7 +61,10 @@ def test_settings_are_what_the_environment_says():
 WRONG = [
     *[("NORMSCAPE_PREFIX", text) for text in ("sub", "/sub", "sub/", "//", "/a b/", "/<x>/", "https://a/")],
     *[("NORMSCAPE_PREFIX", text) for text in ("/./", "/a/../", f"/{'a' * 5000}/")],
-    *[("HOSTS", text) for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example", "a" * 64)],
+    *[
+        ("HOSTS", text)
+        for text in ("https://a", "a:80", "a/b", "a..b", "*", "ü.example", "a" * 64, "[1]", "xn--a")
+    ],
     *[("EMBED_ORIGINS", text) for text in ("moodle.example", "https://a/", "https://a/b", "*", "ftp://a")],
     *[("EMBED_ORIGINS", text) for text in ("https://a;script-src", "https://*", "'none'", "https://a:b")],
     *[("TRUSTED_PROXIES", text) for text in ("-1", "1.0", "all", "99", "1" * 5000, "١")],
@@ -392,7 +395,11 @@ def test_the_first_visitors_may_come_at_once(monkeypatch):
 def test_the_server_starts_with_any_valid_hosts(monkeypatch, hosts):
     """The server answers its own first request, which must name a host, whatever stands first in HOSTS."""
     monkeypatch.setenv("HOSTS", hosts)
-    assert app.wsgi().test_client().get("/healthz").status_code == 200
+    names = [name.removeprefix(".") for name in hosts.replace(",", " ").split()] or ["any.example"]
+    client = app.wsgi().test_client()
+    for name in names:
+        assert client.get("/", headers={"Host": name}).status_code == 200
+        assert client.get("/", headers={"Host": f"{name}:8050"}).status_code == 200
 
 
 # --- the server

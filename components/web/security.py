@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,6 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import ContentSecurityPolicy
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.middleware.proxy_fix import ProxyFix
-from werkzeug.sansio.utils import host_is_trusted
 
 from components.language.scene import WrongValue, scenes
 from components.settings import Settings, WrongSetting
@@ -92,9 +92,12 @@ def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
 def check_host(hosts: tuple[str, ...]) -> None:
     """Refuse a request for a host name that is not in `hosts`, because links in pages contain this name.
 
-    The health check may use any name. If `hosts` is empty, all names are allowed. Raises WrongValue.
+    A name in `hosts` that begins with a dot stands for a domain and its subdomains. The health check may use
+    any name. If `hosts` is empty, all names are allowed. Raises WrongValue.
     """
-    if hosts and request.path != HEALTH and not host_is_trusted(request.host.lower(), hosts):
+    name = re.sub(r":\d*$", "", request.host.lower())
+    known = any(name == host.removeprefix(".") or (host[0] == "." and name.endswith(host)) for host in hosts)
+    if hosts and request.path != HEALTH and not known:
         words = f"this server has only these host names (the setting HOSTS): {', '.join(hosts)}"
         raise WrongValue("Host", words, list(hosts))
 
