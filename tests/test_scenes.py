@@ -316,9 +316,9 @@ def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     """The largest sphere or circle spans at least 60 % of the first view's panel, and the marks are central.
 
     The size counts at any stage; without a sphere or circle, the size of all marks counts. The middle of all
-    marks is at most 0.08 of the panel's smaller side from the panel's middle, as the scene opens. Hidden
-    marks, guides, labels, marks without rows and supporting planes do not count. SMALLER and LAID_OUT list
-    exceptions.
+    marks is at most 0.08 of the panel's smaller side from the panel's middle, as the scene opens. Of all
+    marks, hidden ones, guides, labels, marks without rows and supporting planes do not count. SMALLER and
+    LAID_OUT list exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

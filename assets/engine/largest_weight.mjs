@@ -159,7 +159,8 @@ export function softmax({ rows, n, d }, q) {
   return { p, value: highest + Math.log(sum) };
 }
 
-/** Results of the last call of `moments`: arrays that are reused, so that a frame allocates no memory. */
+/** Results of the last call of `moments`, which explains them, and its intermediate sums of rows. The arrays
+ * are reused, so that a frame allocates no memory. */
 const SOFTMAX_MEAN = /** @type {number[]} */ ([]);
 const SOFTMAX_COVARIANCE = /** @type {number[]} */ ([]);
 const ROW_SUMS = /** @type {number[]} */ ([]);

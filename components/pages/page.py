@@ -47,6 +47,7 @@ def scene_page(
     """The content of a scene's page: its text, and elements that the player (JavaScript) fills.
 
     state    the state that the figure's still picture shows; None for no picture
+    place    where the page is in the site, which its links need
     data     the data attributes that tell the player what to load (see `facts`)
     choices  the choices that readers can change, as JSON data; None for all choices of the scene
     below    further content below the controls

@@ -67,9 +67,8 @@ def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = N
     and sound are random, with a fixed seed.
 
     Raises NotConverted if the model takes neither text nor images, if `text` is given but the model reads
-    none, if the text is the path of a file, and if `inputs` does not fit the model. Also raises it for a text
-    with fewer than PROBE_TOKENS tokens, or than a window if a window is shorter. Raises TypeError if `text`
-    is not a string.
+    none, if the text is the path of a file, if the text has fewer than min(PROBE_TOKENS, window) tokens, and
+    if `inputs` does not fit the model. Raises TypeError if `text` is not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(

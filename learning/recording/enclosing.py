@@ -92,7 +92,10 @@ class Enclosing:
 
 
 def above(path: str) -> list[str]:
-    """The paths of all modules that contain the module at `path`, nearest first; "" is the whole model."""
+    """The paths of all modules that contain the module at `path`, nearest first. The last is "", the model.
+
+    `path` itself must not be "".
+    """
     names = path.split(".")
     return [".".join(names[:k]) for k in range(len(names) - 1, -1, -1)]
 

@@ -128,8 +128,9 @@ def test_an_unknown_plotly_is_reported_by_each_patch_once_and_drawn_the_public_w
 
 
 def open_with(page, path, query, state, progress):
-    """Open a page whose figure, in a given state, is drawn only by Plotly's public functions.
+    """Open a page in a given state. Plotly's public functions draw each frame of its figure.
 
+    The patch `buffers`, which would write 3D frames straight into Plotly's buffers, is turned off.
     path, query: the two parts of the page's address, without `state` and `progress`. state: values of
     parameters, a dictionary.
     """

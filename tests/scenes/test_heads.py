@@ -295,7 +295,7 @@ def for_one_head():
 def the_query():
     """With two heads, the query's slider gives only head 1 a score ≠ 0 at 0°, and only head 2 at 90°.
 
-    With four heads, it gives heads 1 and 2 such scores at 0°, and neither of them at 90°.
+    With four heads, heads 1 and 2 have scores ≠ 0 at 0°, and both have the score 0 at 90°.
     """
     for heads, query, seen in ((2, 0, (1, 0)), (2, 90, (0, 1)), (4, 0, (1, 1)), (4, 90, (0, 0))):
         scores = stages(cut(heads=heads), "scored", overlap=0, query=query)[-1][:, D : D + 2]

@@ -113,9 +113,9 @@ def sixteen():
 
 
 def torn():
-    """At the stop “The price”, the prediction often changes between two points of the same label.
+    """At the stop “The price”, the decision is torn.
 
-    It does so on more than a quarter of the segments that join two such points.
+    On more than a quarter of the segments that join two points of the same label, the prediction changes.
     """
     state, film, _ = shown("The price")
     net, points, labels = state.recipe.cloud("logit").place, film.data.points.astype(float), film.data.labels

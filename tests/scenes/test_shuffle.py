@@ -36,9 +36,9 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """The model's results for some shuffles of each kind, computed again, are in the shipped table.
+    """The shipped table has the model's results: for some shuffles of each kind they are computed again.
 
-    The table also has the mean and the standard deviation of all results for each kind.
+    The mean and the standard deviation in the table are those of all results of the kind in the table.
     """
     shape, weights = read_file("heads.safetensors", from_file)
     assert (shape.heads, shape.width, shape.layers, shape.window) == (4, 32, 2, 64)

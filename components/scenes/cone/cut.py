@@ -199,7 +199,7 @@ def scored_sheet() -> Part:
 
 
 def sheet_edge() -> Part:
-    """The edge of the sheet as a line, so that no title of a mark is placed across it."""
+    """The edge of the sheet as a faint line, so that no title of a mark is placed across it."""
     edge = sheet_grid()[-AROUND:]
     return draw("edge", Line, "axis", SHOW, edge, steps=NORM.steps, size=1.5, opacity=0.5)
 

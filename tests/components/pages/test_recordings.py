@@ -331,7 +331,8 @@ SIZES = [(0.0, 0.0), (0.0, LARGEST_GAIN), (1e-150, LARGEST_GAIN), (SMALLEST, 1e-
 def test_a_digest_with_the_smallest_and_largest_numbers_is_shown(strips, size, gain, first):
     """Nothing overflows, whatever the numbers of the table, the vectors, and the gain and shift.
 
-    first: each coordinate of the first vector; size: of all other vectors. gain: each number of gain and shift.
+    first: each coordinate of the first vector. size: each coordinate of the other vectors. gain: each number
+    of the gain and the shift.
     """
     own, _ = from_safetensors(DIGEST)
     points = np.full_like(own["0/points"], size, "f8")
