@@ -627,5 +627,5 @@ CLAIMS = {
     "? With 9 neurons all answers are right, and they hardly depend on the sign of $y$. Has ReLU thrown the sign away? - yes, that is what the zeros are for - half of it": trained_and_wide,
     "Two tokens with one image get the same update, so they stay as far apart as they were.": in_the_stream,
     "at shift 0.75 each neuron is 0 on 32 % of the circle, so the image is bent at 6 places. But no two points meet there.": bent_and_whole,
-    "A layer loses nothing if this holds at every point: the weight vectors of all neurons that are on, or exactly 0 before ReLU, span all $d$ dimensions. For example, take $d$ neurons without a shift, whose weight vectors span all dimensions, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
+    "A layer loses nothing if this holds at every point: the weight vectors of all neurons that are not negative before ReLU span all $d$ dimensions. For example, take $d$ neurons without a shift, whose weight vectors span all dimensions, and add the mirror image of each. Of each pair one is positive before ReLU, or both are exactly 0.": pairs_in_any_dimension,
 }

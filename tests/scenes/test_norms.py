@@ -429,7 +429,7 @@ CLAIMS = {
     "pair of angles is a point of a torus. - Blocks of 2, centred: each becomes $(1, -1)$ or "
     "$(-1, 1)$. With $k$ blocks only $2^k$ points are left. - Two blocks of 2, not centred: again "
     "two circles, a torus.": products,
-    r"Wherever there are two circles, also in $d = 6$, each lies in a plane. The two planes are at right angles to each other and together span four dimensions. In this space the torus is flat, like paper; in three dimensions it has to bend. All points of the torus have length $\sqrt d$, so it lies in a 3-sphere of this space.": circles_at_right_angles,
+    r"Wherever there are two circles, also in $d = 6$, each lies in a plane. The two planes are at right angles to each other and together span four dimensions. In this space the torus can be rolled up from a sheet of paper without stretching it; in three dimensions it cannot. All points of the torus have length $\sqrt d$, so it lies in a 3-sphere of this space.": circles_at_right_angles,
     r"divided by $\sqrt d + p_4$, times 1.2. This is the stereographic projection: it changes "
     "sizes, yet no two points of the 3-sphere fall on each other.": stereographic,
     "The picture “Rows are points; violet: one group” shows why: LayerNorm averages a row, BatchNorm a column.": rows_and_columns,

@@ -455,7 +455,7 @@ CLAIMS = {
     "nGPT and peri-LN also stretch $a$ to length 1.": equations,
     "This makes nGPT faster than post-LN, and peri-LN faster than pre-LN: a little if attention is sharp, more if it is not.": faster,
     "We measured the time until the number of clusters is half of what it was at the start, with post-LN as the unit (20 draws of 32 tokens on the circle; median and range): | norm | β = 9 | β = 1 | | --- | --- | --- | | pre-LN | 5.0 (3.4 to 9.2) | 2.3 (1.9 to 4.0) | | peri-LN | 4.9 (3.3 to 9.0) | 1.7 (1.4 to 2.5) | | nGPT | 0.96 (0.96 to 0.97) | 0.60 (0.51 to 0.67) |": clocks,
-    r"Compare the place of a token with pre-LN at time $t$, up to 100, with its place with post-LN at time $\log (1 + t)$. In half of 100 draws no token was farther than 0.05 from it, and in all draws none was farther than 0.25. In the same way compare peri-LN with nGPT: in half of the draws no token was farther than 0.02, and in all draws none was farther than 0.06. The median length at time 100 was 99.9 with pre-LN and β = 9.": own_clock,
+    r"Each token has one place in the model with pre-LN at time $t$, and one in the model with post-LN at time $\log (1 + t)$. Up to $t = 100$, and for all tokens, these two places were at most 0.05 apart in half of 100 draws, and at most 0.25 apart in all of them. For peri-LN and nGPT, compared in the same way, they were at most 0.02 apart in half of the draws, and at most 0.06 in all. The median length at time 100 was 99.9 with pre-LN and β = 9.": own_clock,
     "With β = 1 the paths of pre-LN and post-LN separate. With β = 9 they stay nearly the same": clocks,
     "There are 32 tokens, but 20.7 clusters, because near tokens count as one.": at_random,
     "Where are the tokens at time 10?": plateau,

@@ -363,7 +363,7 @@ CLAIMS = {
     "For 796 steps the share of correct answers has stayed near 78 %. From here it rises to 98.5 % in less than a third of that time, and the loss halves.": while_it_learns,
     "the loss has a peak near step 3,600. What is that? A short relapse, not a plateau or a drop. The loss jumps from 0.01 to 0.88, where the gradient is longer than anywhere else in the run. It is back below 0.1 after 12 steps.": the_peak,
     "During the drop the 20 marked points have passed near the origin and swung around the sphere, by more than 90°.": the_fold,
-    "In the network that you see first, its length is at most 1.3 on the plateau and at most 2.7 in the drop after it, but its median is lower in the drop: 0.045 in place of 0.053. In the network that “A sphere cut in eight” shows first, the maximum is higher on the plateau, and the median is higher in the drop.": the_gradient,
+    "In the network that you see first, the length of the gradient is at most 1.3 on the plateau and at most 2.7 in the drop after it, but the median of this length is lower in the drop: 0.045 in place of 0.053. In the network that “A sphere cut in eight” shows first, the maximum is higher on the plateau, and the median is higher in the drop.": the_gradient,
     "The loss is the mean over all points. The marked points contribute 19 % of the fall (this network); the rest comes from points that did not swing.": their_share,
     r"Choose depth 1 and train it. One Linear and one $u_\varepsilon$ lay the plane over less than half of the sphere,": one_layer,
     "All 32 networks shown here stay on a plateau at least once, and all of them solve the task.": every_seed_waits,

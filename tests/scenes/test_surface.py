@@ -261,7 +261,7 @@ def closer_to_a_step():
 
 CLAIMS = {
     "The activation curves of stretch, fold and sigmoid are slices of one surface: the first coordinate of a normalised point, drawn as a height.": three_slices,
-    "At the last stage all heights lie between $-1$ and $1$; the picture draws them larger than lengths on the floor.": between_minus_one_and_one,
+    "At the last stage all heights lie between $-1$ and $1$; the picture enlarges them more than lengths on the floor.": between_minus_one_and_one,
     "So the two maps share one function, at different points:": two_maps,
     r"For $\varepsilon = 0$ the height is the cosine of the angle between $(x, y)$ and the $x$ axis. So it is constant along each ray from the origin. (Two rays that mirror each other in the $x$ axis have the same height.) Rays of every height from $-1$ to $1$ meet at the origin: the surface has a cliff there, and no value at the origin makes it continuous. The origin itself has the height 0,": rays_are_level,
     r"With $\varepsilon = 0$ and $t > 1$ the circle lies beside the origin. Its leftmost and its rightmost point are on the $x$ axis, both at height 1.": the_dip,
