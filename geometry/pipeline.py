@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -340,14 +341,7 @@ class Flow:
         nodes = self._nodes(x.shape[-2], params)
         times = [time for time, _, _ in nodes]
         after = bisect_right(times, until)
-        states = self._states(x, nodes, params)
-        while len(states) <= min(after, len(nodes) - 1):
-            k = len(states)
-            _, point, place = nodes[k]
-            if point is None:
-                states.append(self._step(states[-1], times[k] - times[k - 1], params))
-            else:
-                states.append(turned(states[-1], point, place))
+        states = self._states(x, nodes, params, count=after + 1)
         if after in (0, len(nodes)):
             return cast_back(states[max(after - 1, 0)])
         start, end = times[after - 1 : after + 1]
@@ -377,21 +371,27 @@ class Flow:
         c = f(x + h / 2 * b)
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
-    def _states(self, x, nodes, params):
-        """The states computed so far: x at the first of the `nodes`, then the state after each of the others.
+    def _states(self, x, nodes, params, count):
+        """At least the first `count` states: x at the first of the `nodes`, then the state after each other.
 
-        The caller appends further states to this list. For NumPy arrays, the list for the last x, nodes and
-        parameters is kept for the next call.
+        For NumPy arrays the states are kept: another call with the same x, nodes and parameters computes only
+        the missing ones. A kept list is never changed, because several threads may use it.
         """
-        if type(x) is not np.ndarray:
-            return [x]
-        check_given(self.velocity.parameters, params)
-        moving = (params[name] for name in sorted(self.velocity.parameters))
-        key = (x.tobytes(), x.shape, tuple(nodes), *moving)
-        if key not in self._known:
+        key = None
+        if type(x) is np.ndarray:
+            check_given(self.velocity.parameters, params)
+            moving = (params[name] for name in sorted(self.velocity.parameters))
+            key = (x.tobytes(), x.shape, tuple(nodes), *moving)
+        states = [*self._known.get(key, [x])]
+        for (before, *_), (time, point, place) in pairwise(nodes[len(states) - 1 : count]):
+            if point is None:
+                states.append(self._step(states[-1], time - before, params))
+            else:
+                states.append(turned(states[-1], point, place))
+        if key:
             self._known.clear()
-            self._known[key] = [x]
-        return self._known[key]
+            self._known[key] = states
+        return states
 
     @cached_property
     def _known(self) -> dict[Any, list[Array]]:

@@ -24,8 +24,8 @@ CACHE_ARGUMENT = "past_key_values"  # keys and values of tokens from earlier cal
 class Enclosing:
     """The tokens, masks and positions with which the running modules that contain norms were called.
 
-    given: for the path of each such module, a dict of these arguments by name; {} if the module was called
-    without any of them.
+    given: for the path of each such module, a dict of these arguments by name. A mask that the module could
+    take but was not given is None.
     """
 
     def __init__(self) -> None:

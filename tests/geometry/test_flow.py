@@ -94,6 +94,25 @@ def test_puts_at_the_start_after_the_end_or_to_the_origin():
         np.testing.assert_array_equal(Flow(TOKENS, TIMES, 9.0, [put]).apply(x, {}), free)
 
 
+def test_two_threads_may_use_one_flow(monkeypatch):
+    """States that another thread computes in the meantime do not change a result.
+
+    Here the first step applies the same flow, as another thread could do at this moment.
+    """
+    x = np.random.default_rng(2).normal(size=(4, 2))
+    flow = Flow(TOKENS, TIMES, Entries(0.0, {"until": 1.0}))
+    alone = Flow(TOKENS, TIMES, Entries(0.0, {"until": 1.0})).apply(x, {"until": 2.0})
+    step = Flow._step
+
+    def interrupted(self, *given):
+        monkeypatch.setattr(Flow, "_step", step)
+        flow.apply(x, {"until": 1.0})
+        return step(self, *given)
+
+    monkeypatch.setattr(Flow, "_step", interrupted)
+    np.testing.assert_array_equal(flow.apply(x, {"until": 2.0}), alone)
+
+
 @pytest.mark.parametrize("times", ([], [0.0, 0.0], [1.0, 0.5], [[0.0, 1.0]]))
 def test_times_increase(times):
     with pytest.raises(ValueError, match="the times of a flow are increasing"):
