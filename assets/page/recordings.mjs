@@ -60,7 +60,7 @@ function offer(part, shown) {
   const link = (/** @type {string} */ kind) =>
     h("a", { href: `${place}/${ownRecording || recording}.${kind}`, download: "" }, `.${kind}`);
   const tour = /** @type {HTMLElement | null} */ (shown.root.querySelector(".head a.on"));
-  if (tour && ownRecording) tour.hidden = true; // the tour's texts describe the shipped recordings
+  if (tour) tour.hidden = Boolean(ownRecording); // the tour's texts describe the shipped recordings
   part.replaceChildren(
     ...opens("Open a recording …", "own"),
     ...opens("Open a second recording …", "other"),

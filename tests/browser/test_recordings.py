@@ -60,6 +60,7 @@ def test_recordings_are_opened_and_deleted(page, tmp_path):
     page.locator(".recordings p", has_text=f"“{MARKUP}” was deleted").wait_for()
     assert player(page, "p.recipe.clouds[0].points.shape[0]") == 600
     assert player(page, OPENED) == "a small GPT, trained"
+    expect(page.get_by_role("link", name="Take the tour")).to_be_visible()
 
 
 def test_a_file_that_is_too_large_is_refused_with_what_to_do(page, tmp_path):
