@@ -250,16 +250,15 @@ def _hosts(text: str) -> tuple[str, ...]:
     names = _listed(text)
     for name in names:
         try:
-            if name[0] == "[":
-                IPv6Address(name[1:].removesuffix("]"))
-            elif not re.fullmatch(r"\.?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*", name):
-                raise ValueError
-            else:
+            if re.fullmatch(r"\[[0-9a-f:.]+\]", name):
+                IPv6Address(name[1:-1])
+            elif re.fullmatch(r"\.?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*", name):
                 name.removeprefix(".").encode().decode("idna")
-        except UnicodeError:
-            raise WrongSetting(f"HOSTS: {name} begins with xn--, but Python cannot decode it") from None
+            else:
+                raise ValueError
+        except UnicodeError:  # of a part that begins with xn--
+            raise WrongSetting(f"HOSTS: {name} is a name that Python cannot decode") from None
         except ValueError:
-            raise WrongSetting(
-                f"HOSTS: {name} is not a name like teach.example, without scheme and port"
-            ) from None
+            wrong = f"HOSTS: {name} is not a name like teach.example, without scheme and port"
+            raise WrongSetting(wrong) from None
     return names

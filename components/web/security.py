@@ -95,9 +95,10 @@ def check_host(hosts: tuple[str, ...]) -> None:
     A name in `hosts` that begins with a dot stands for a domain and its subdomains. The health check may use
     any name. If `hosts` is empty, all names are allowed. Raises WrongValue.
     """
+    if not hosts or request.path == HEALTH:
+        return
     name = re.sub(r":\d*$", "", request.host.lower())
-    known = any(name == host.removeprefix(".") or (host[0] == "." and name.endswith(host)) for host in hosts)
-    if hosts and request.path != HEALTH and not known:
+    if not any(name == host.removeprefix(".") or (host[0] == "." and name.endswith(host)) for host in hosts):
         words = f"this server has only these host names (the setting HOSTS): {', '.join(hosts)}"
         raise WrongValue("Host", words, list(hosts))
 
