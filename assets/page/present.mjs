@@ -91,7 +91,8 @@ export function present(player, handed = false) {
   const exited = () => {
     if (document.fullscreenElement !== root) leave();
   };
-  addEventListener("keydown", (event) => press(event, acts(player, dot, leave)), { capture: true, signal });
+  const pressed = (/** @type {KeyboardEvent} */ event) => press(event, player, acts(player, dot, leave));
+  addEventListener("keydown", pressed, { capture: true, signal });
   root.addEventListener("click", (event) => handOver(event, player), { signal });
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
@@ -105,8 +106,8 @@ export function present(player, handed = false) {
  * of a clicker (a remote control for slides), move through the tour even while another control has the focus.
  * Page Up, Page Down and Enter take the focus from a field, so that the next keys are not typed into it. If
  * the reader has reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param
- * {KeyboardEvent} event @param {Record<string, () => void>} actions by key */
-function press(event, actions) {
+ * {KeyboardEvent} event @param {Player} player @param {Record<string, () => void>} actions by key */
+function press(event, player, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);
   const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey && !shiftKey;
@@ -121,7 +122,9 @@ function press(event, actions) {
   if (!act || pressesButton) return;
   event.preventDefault();
   event.stopPropagation();
-  if (!event.repeat) act();
+  if (event.repeat) return;
+  stay(player);
+  act();
 }
 
 /** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next
@@ -184,7 +187,7 @@ function acts(player, dot, leave) {
       if (!tour?.answer(i) && !tour?.stop?.question) player.goTo(Math.min(i + 1, player.last));
     },
   ]);
-  const actions = {
+  return {
     ArrowRight: on,
     ArrowDown: on,
     PageDown: on,
@@ -203,11 +206,6 @@ function acts(player, dot, leave) {
     Escape: leave,
     ...Object.fromEntries(digits),
   };
-  const alone = (/** @type {() => void} */ act) => () => {
-    stay(player);
-    act();
-  };
-  return Object.fromEntries(Object.entries(actions).map(([key, act]) => [key, alone(act)]));
 }
 
 /** Create a laser pointer: a soft dot in place of the mouse pointer. It is on while the L key is held, or
