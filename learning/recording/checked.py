@@ -14,13 +14,13 @@ from learning.file_error import FileError, readable
 from learning.recording.analysis import COLUMNS
 from learning.recording.digest import (
     LARGEST,
-    LARGEST_GAIN,
     PARTS,
     TOKEN_PARTS,
     Digest,
     from_digest,
     is_digest,
     parsed,
+    within,
 )
 from learning.recording.recording import (
     MAX_COORDINATES,
@@ -156,8 +156,8 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
             for each in tokens.values()
         )
         fits = fits and all(
-            each.dtype.kind == "f" and bool((np.abs(each) <= limit).all())
-            for each, limit in ((points, LARGEST), (gain, LARGEST_GAIN), (shift, LARGEST_GAIN))
+            each.dtype.kind == "f" and within(each, limit)
+            for each, limit in zip((points, gain, shift), PARTS.values(), strict=True)
         )
         if not fits:
             raise FileError(

@@ -33,7 +33,6 @@ from learning.untrusted_npz import MAX_UPLOAD_BYTES
 Array = np.ndarray
 FORMAT = "normscape-digest-2"
 INDEPENDENCE_TOLERANCE = 1e-6  # a remainder below this share of a row's length is due to rounding
-PARTS = ("points", "gain", "shift")
 TOKEN_PARTS = ("position", "token")  # arrays that are often the same in all norms
 MAX_SHOWN_VECTORS = 500  # number of vectors of each norm in a reduced file
 REDUCED = (
@@ -46,6 +45,8 @@ DIGITS = 7  # significant digits of the numbers in a file, more than any table s
 LARGEST = 1e30  # largest number in the table, and largest coordinate of a vector
 SMALLEST = 1e-30  # numbers that are nearer to 0 are read as 0
 LARGEST_GAIN = 1e12  # largest absolute value of gain and shift
+# the arrays of a norm, with the largest absolute value of their numbers
+PARTS = {"points": LARGEST, "gain": LARGEST_GAIN, "shift": LARGEST_GAIN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +150,16 @@ def chosen(norm: Reduced, indices: Int[Array, "kept"]) -> Reduced:
 def drawable(norm: Reduced, row: TableRow) -> bool:
     """Whether all numbers of a norm and of its row are finite, and small enough to be drawn.
 
-    The limits are LARGEST, and LARGEST_GAIN for gain and shift.
+    PARTS has the limits for the norm's arrays; the limit for the row is LARGEST.
     """
-    numbers = np.array([value for value in row.values() if isinstance(value, float)])
-    limits = {LARGEST: (numbers, norm.points), LARGEST_GAIN: (norm.gain, norm.shift)}
-    return all(bool((np.abs(part) <= limit).all()) for limit, parts in limits.items() for part in parts)
+    numbers = [value for value in row.values() if isinstance(value, float)]
+    limits = [(numbers, LARGEST), *((getattr(norm, part), limit) for part, limit in PARTS.items())]
+    return all(within(part, limit) for part, limit in limits)
+
+
+def within(numbers: Any, limit: float) -> bool:
+    """Whether the absolute values of all numbers are at most `limit`. False if one is NaN."""
+    return bool((np.abs(np.asarray(numbers)) <= limit).all())
 
 
 def reduced(norm: Norm) -> Reduced:
@@ -215,7 +221,7 @@ def to_file(digest: Digest) -> bytes:
     """
     arrays, before = dict[str, Array](), None
     for k, norm in enumerate(digest.norms):
-        parts = PARTS if before and _same_tokens(before, norm) else (*PARTS, *TOKEN_PARTS)
+        parts = tuple(PARTS) if before and _same_tokens(before, norm) else (*PARTS, *TOKEN_PARTS)
         arrays |= {f"{k}/{part}": getattr(norm, part) for part in parts}
         before = norm
     columns = list(digest.rows[0])
@@ -268,16 +274,16 @@ def from_digest(data: bytes) -> Digest:
     words = {int(token): word for token, word in about["words"].items()}
     columns = about["columns"]
     rows = [
-        with_missing_columns(
-            {
-                name: 0.0 if isinstance(value, float) and abs(value) < SMALLEST else value
-                for name, value in zip(columns, values, strict=True)
-            }
-        )
+        with_missing_columns(dict(zip(columns, map(_without_tiny, values), strict=True)))
         for values in about["values"]
     ]
     special = frozenset(about["special"])
     return Digest(about["name"], rows, norms, words, about["skipped"], special, about["notice"])
+
+
+def _without_tiny(value: Any) -> Any:
+    """The value in a row of a table; 0.0 in place of a number nearer to 0 than SMALLEST."""
+    return 0.0 if isinstance(value, float) and abs(value) < SMALLEST else value
 
 
 def save(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from geometry import center
 from learning.drift import drift, streams_as_window_slides
 from learning.language import (
     EPS,
+    Reading,
     Shape,
     forward,
     from_file,
@@ -175,10 +176,8 @@ def loss_along_text(
     for start in starts:
         seen = tokens[start : start + window]
         reading = forward(shape, weights, seen)
-        sizes = (reading.blocks[-1].stream ** 2).sum(-1)
-        measures.append([losses(reading.logits, seen).mean(), sizes.mean()])
-    loss, size = np.array(measures).reshape(windows, -1, 2).mean(1).T
-    return np.stack([loss, np.sqrt(size)])
+        measures.append([losses(reading.logits, seen).mean(), _mean_square_length(reading)])
+    return _window_means(measures, windows)
 
 
 def loss_along_own_text(
@@ -202,8 +201,18 @@ def loss_along_own_text(
         guess = np.exp(reading.logits[-1] - reading.logits[-1].max())
         guess /= guess.sum()
         text.append(int(rng.choice(len(guess), p=guess)))
-        measures.append([-np.log(guess[text[-1]]), (reading.blocks[-1].stream ** 2).sum(-1).mean()])
-    loss, size = np.array(measures).reshape(windows, window, 2).mean(1).T
+        measures.append([-np.log(guess[text[-1]]), _mean_square_length(reading)])
+    return _window_means(measures, windows)
+
+
+def _mean_square_length(reading: Reading) -> float:
+    """The mean square of the lengths of the last layer's inputs."""
+    return float((reading.blocks[-1].stream ** 2).sum(-1).mean())
+
+
+def _window_means(measures: Sequence[Sequence[float]], windows: int) -> Float[np.ndarray, "2 windows"]:
+    """Average pairs (loss, mean square length) over `windows` equal parts; returns losses and RMS lengths."""
+    loss, size = np.array(measures).reshape(windows, -1, 2).mean(1).T
     return np.stack([loss, np.sqrt(size)])
 
 

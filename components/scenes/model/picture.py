@@ -61,12 +61,10 @@ def picture(one: Digest, k: int, colour: str, *, leave_out: bool, centring: bool
     leaves_out = leave_out and bool(is_long.any())
     norm = chosen(every, np.flatnonzero(~is_long)) if leaves_out else every
     reach = extent(norm) or 1.0
-    points = norm.points.astype(float)
-    longest = np.linalg.norm(points, axis=-1).max()
     # apart from ε, a norm does not depend on the scale of x
-    unit = max(far(points), longest / MAX_SCALE) / reach or 1.0
+    unit = max(far(norm.points), lengths(norm).max() / MAX_SCALE) / reach or 1.0
     drawn = steps(norm, unit, centring=centring)
-    cloud = Cloud("vectors", points / unit, Pipeline(drawn), labels=names(norm, one.words))
+    cloud = Cloud("vectors", norm.points.astype(float) / unit, Pipeline(drawn), labels=names(norm, one.words))
     guides, around = split(*surroundings(norm, len(drawn), reach, arrival=1 + centring))
     name = title(one, k, int(is_long.sum()), leaves_out=leaves_out, alone=alone)
     layers = (*around, *vectors(norm, one, row, colour))
