@@ -646,7 +646,7 @@ CLAIMS = {
     r"divides by the standard deviation $\sigma$; an RMSNorm divides by the root mean square.": by_kind,
     "For a GroupNorm, the picture and the numbers below it show the first group only; the strips cover all groups.": by_kind,
     "A direction is *flat* if centring removes it, or if its semi-axis is below 1 % of the longest. So a norm that centres has at least one flat direction.": flat_directions,
-    r"These six coordinates determine one part of $x$: its projection onto the space that the vectors $v$ and $\gamma \odot v$ span. The length of the other part is stored as one more number. Together they give the length of $x$.": the_axes,
+    r"So six coordinates are stored. They determine one part of $x$: its projection onto the space that the vectors $v$ and $\gamma \odot v$ span. The division itself needs the length of $x$. For this, the length of the other part of $x$ is stored as one more number.": the_axes,
     r"Before the division, the coordinates along the three directions $v$ of the picture are enough. The stages after the gain also need the coordinates along the three vectors $\gamma \odot v$,": the_axes,
     "To record your own model takes four lines": the_lines,
     "Four trained models and a toy model": four_models,

@@ -286,7 +286,7 @@ CLAIMS = {
     r"After the layer, with $\varepsilon = 0$ and $t > a$, the first coordinate is $$x' = \frac{a x + t}{\sqrt{(a x + t)^2 + y^2}}$$": the_first_coordinate,
     "The left part of the circle is folded onto the right part.": left_onto_right,
     "Now one threshold finds both heaps, if $a$ is well below $t$. With $t = 1$ it classifies 98.1 % of the days correctly for $a = 0.3$, but for $a = 0.9$ no more than before the layer (in the same year).": well_below,
-    "For a cold day to get the $x'$ of a hot day, its temperature must differ more from the mean. Far from the mean, the cold day must be $(t + a)/(t - a)$ times as far from it as the hot day. For $t = 1$ this factor is 3 with $a = 0.5$, and about 1.9 with $a = 0.3$.": farther_from_the_mean,
+    "For a cold day to get the $x'$ of a hot day, its temperature must differ more from the mean. If both days are far from the mean, the cold day must be $(t + a)/(t - a)$ times as far from it as the hot day. For $t = 1$ this factor is 3 with $a = 0.5$, and about 1.9 with $a = 0.3$.": farther_from_the_mean,
     r"for $t > 0$, after it: 100 % both times.": a_hundred_percent,
     "The last two numbers below the picture show this margin.": a_hundred_percent,
     "### Two heaps, one threshold Extreme days are at both ends of the circle. The dashed line separates the hot extremes, but not the cold ones.": the_cold_ones_are_lost,

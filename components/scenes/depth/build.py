@@ -219,8 +219,8 @@ def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Ro
 def size_of(found: Sequence[Found], kind: str, count: int) -> Row:
     """Row that maps the k-th unit vector to the median size of the stream after k blocks, k = 0 … count.
 
-    The size depends on the slider `gain`. Between the gains of the table, the logarithm of the size is
-    interpolated linearly. found: the rows of the table. kind: the norm.
+    found: the rows of a table, which has the sizes for some gains. kind: the norm. The size follows the
+    slider `gain`: at a gain between two of the table, the logarithm of the size is interpolated linearly.
     """
     each = sorted((row for row in found if row["kind"] == kind), key=lambda row: row["gain"])
     gains, logs = [row["gain"] for row in each], np.log([row["size"][: count + 1] for row in each])

@@ -126,7 +126,7 @@ def equation(norm: Norm) -> str:
 
 
 def blocks(norm: str, d: int) -> int:
-    """Number k of blocks into which a normalisation layer divides d coordinates; 1 if it has none for d."""
+    """Number of blocks into which a normalisation layer divides d coordinates; 1 if it does not divide them."""
     return NORMS[norm].blocks.get(d, 1)
 
 

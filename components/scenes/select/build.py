@@ -221,10 +221,13 @@ def picture(
 ) -> tuple[Mark, ...]:
     """Marks of the keys, of the key with the highest score, and of a proof about the followed key.
 
-    The proof shows that a query can give the followed key the highest score, or that this key is an average
-    of others. Keys that no query can select are hollow. score: the row that computes scores. hand: the action
-    of a drag or click on a key. reach: about half the side of the picture; the proof's arrow and plane are in
-    proportion to it. few: whether there are so few keys that they can be drawn larger.
+    Through the key with the highest score goes a line perpendicular to the query (in 3D a disc). All keys lie
+    on one side of it. The proof shows that a query can give the followed key the highest score, or that this
+    key is an average of others. Keys that no query can select are hollow.
+
+    score: the row that computes scores. hand: the action of a drag or click on a key. reach: about half the
+    side of the picture; line, disc and the proof's arrow are in proportion to it. few: whether there are so
+    few keys that they can be drawn larger.
     """
     solid, look = len(show) > 2, Look(radius=0.33 * reach)
     own = Look(color=color, size=8 if few else 6, hand=hand)
