@@ -140,7 +140,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def single(value: Any, name: str) -> float:
-    """Convert `value`, a number or an array without axes, to a Python float. Raises ValueError otherwise.
+    """Convert `value`, a number, its text or an array without axes, to a float. Raises ValueError otherwise.
 
     name: what the error message calls `value`.
     """

@@ -62,8 +62,8 @@ def numbers(reach: float, even: int) -> tuple[Array, Array]:
     """The interval [−reach, reach] as a line that is interrupted at 0: points (N, 1), and their order.
 
     The order lists the indices of the points from left to right. It has −1, a gap, in place of the point 0.
-    reach: at least 1. even: the number of evenly spaced points; it must be odd, so that 0 is one of them. The
-    other points are denser near 0.
+    reach: at least 1. even: the number of evenly spaced points, which come first; it must be odd, so that 0
+    is one of them. The other points are denser near 0.
     """
     fine = np.concatenate([np.geomspace(1e-4, 1, 120), np.linspace(1, reach, 60)])
     x = np.concatenate([np.linspace(-reach, reach, even), -fine, fine])
@@ -133,8 +133,8 @@ def graticule(*, meridians: int = 12, parallels: int = 6, fine: int = 48) -> tup
     """Circles of longitude and latitude on the unit 2-sphere, as one line: points (N, 3), and their order.
 
     The order lists indices of the points to join, with a gap, −1, between two circles. There are
-    meridians // 2 circles of longitude (two meridians form a circle) and parallels − 1 circles of latitude.
-    fine: the number of segments of each circle.
+    meridians / 2 circles of longitude (two meridians form a circle) and parallels − 1 circles of latitude.
+    meridians: an even number. fine: the number of segments of each circle.
     """
     t = np.linspace(0, 2 * np.pi, fine + 1)
     circles = [

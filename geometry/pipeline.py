@@ -306,7 +306,8 @@ class Flow:
     Raises
     ------
     ValueError
-        If f changes the number of coordinates, the times do not increase, or `until` has axes.
+        If the times do not increase or `until` has axes; when applied, if f changes the number of
+        coordinates.
 
     Examples
     --------

@@ -5,7 +5,7 @@
  *
  * In all functions x holds n points one after the other, x.length / n coordinates each. `depth` says how
  * deep a step is nested in other steps (`branches`, `orbit`, `flow`); each depth has scratch arrays of its
- * own.
+ * own, which are called desks and benches (scratch.mjs).
  */
 
 import { derivative } from "./derivative.mjs";

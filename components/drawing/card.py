@@ -39,7 +39,7 @@ Box = tuple[float, float, float, float]  # left, top, width, height
 
 
 def card(recipe: Recipe, state: State) -> str:
-    """The thumbnail of a recipe in a state, without animation, as an SVG document."""
+    """The thumbnail of a recipe: its first view in a state, without animation, as an SVG document."""
     return _document(state.theme, *first_view(recipe, state))
 
 

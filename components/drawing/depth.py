@@ -51,10 +51,10 @@ def halo(radius: float) -> float:
 
 
 def strength(away: Array) -> Array:
-    """The share of its colour, from 0 to 1, that a point keeps as it fades with distance.
+    """The share of its colour that a point keeps as it fades with distance, at most 1.
 
-    away: the distance from the camera to the point, divided by the distance from the camera to the centre of
-    the axes.
+    It is 1 up to the distance of the centre of the axes, then falls to 1 − MAX_COLOUR_LOSS, and stays there.
+    away: the distance from the camera to the point, divided by the distance from the camera to this centre.
     """
     return 1 - MAX_COLOUR_LOSS * np.clip((away - 1) / FADE_DEPTH, 0, 1)
 

@@ -50,7 +50,7 @@ class ChildWorker:
                 return
             log = logging.getLogger(__name__)
             if failed:
-                log.error("the training worker ended: %s; another one is started", failed)
+                log.error("the training worker ended: %s; starting another one", failed)
             self.end()
             self.started = time.monotonic()
             command = [sys.executable, "-m", "components.training.worker", CHILD]

@@ -78,11 +78,11 @@ export function cacheUniforms(gl) {
     });
   }
 
-  /** Create setters for all parts of the uniform `name`. `tree` is an object like Plotly's `shader.uniforms`:
-   * assigning a value to one of its properties sets the uniform of that name. `set` sets all parts of `name`
-   * at once. A part that is missing in the assigned value stays as it is. @param {WebGLProgram} program
-   * @param {Types} types the GLSL types of the parts @param {string} name the parent's name; "" for the root
-   * @returns {{set: Setter, tree: object}} */
+  /** Create setters for all parts of the uniform `name`, and return them in two forms. `set` sets all parts
+   * at once; a part that is missing in the given value stays as it is. `tree` is an object like Plotly's
+   * `shader.uniforms`: assigning a value to one of its properties sets the uniform of that name. @param
+   * {WebGLProgram} program @param {Types} types the GLSL types of the parts @param {string} name the parent's
+   * name; "" for the root @returns {{set: Setter, tree: object}} */
   function tree(program, types, name) {
     if (typeof types === "string") return { set: setter(program, name, types), tree: {} };
     const parts = Object.keys(types).map((key) => ({ key, ...tree(program, types[key], below(name, key)) }));

@@ -78,7 +78,8 @@ def _zooming(shown: ShownPoints, views: Sequence[View], boxes: dict[str, Box]) -
     - Other 2D views get `zooms` only if they are `reaching`.
     - All `reaching` views get `wider`.
 
-    boxes: its keys are the names of the views without given ranges.
+    boxes: its keys are the names of the views without given ranges. In these views zooms may also make the
+    axes shorter; in the others, only longer.
     """
     free = [view for view in views if not view.zooms]
     spaces = [view for view in free if view.dims == 3]

@@ -160,7 +160,10 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke(Mark):
-    """The base class of marks drawn as lines. size: twice their width in pixels. dash: a key of DASHES."""
+    """The base class of marks drawn as lines.
+
+    size: twice their width in pixels in a figure. dash: a key of DASHES.
+    """
 
     size: float = 4.0
     dash: str = "solid"

@@ -126,7 +126,7 @@ def equation(norm: Norm) -> str:
 
 
 def blocks(norm: str, d: int) -> int:
-    """Number of blocks into which a normalisation layer divides d coordinates; 1 if it does not divide them."""
+    """Number of blocks into which a norm divides d coordinates; 1 if it does not divide them."""
     return NORMS[norm].blocks.get(d, 1)
 
 
