@@ -18,9 +18,9 @@ Array = np.ndarray
 MAX_LABEL_RADIUS = 0.89  # for labels at the ends of guides
 MAX_GUIDE_RADIUS = 0.95  # for the ends of guides
 # the same, upwards in 3D: Plotly writes a label up to 26 pixels above its point, and the label must be inside
-# the panel and must not overlap the end of the line
-MAX_LABEL_TOP = 0.82
-MAX_LINE_TOP = 0.87
+# the panel, which is 250 pixels high on a telephone, and must not overlap the end of the line
+MAX_LABEL_TOP = 0.76
+MAX_LINE_TOP = 0.81
 SHORTENING_STEPS = 40
 SHORTENING_TOLERANCE = 0.01  # share by which a shortened guide may exceed these distances
 MAX_FACTOR_PER_STEP = 1.4  # shortening is done in steps: perspective distorts guides that are much too long
