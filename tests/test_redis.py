@@ -197,10 +197,14 @@ def test_redis_away_and_back_loses_nothing_that_was_saved(queue, redis):
     until(lambda: trains(ticket))
     redis.kill()
     assert told(ticket) == {"away": True}
-    with pytest.raises(WrongValue, match="cannot be reached"):
+    with pytest.raises(store.StoreUnavailable):
         runs.load(saved)
-    answer = press_train(app.create_app().server.test_client(), SMALL)
-    assert answer.status_code == 503 and "Trainings" in answer.json["error"]
+    client = app.create_app().server.test_client()
+    link = f"spiral?n=40&run={saved}"
+    assert client.get(f"/{link}").status_code == 200  # the page, which asks for the recipe until it comes
+    for answer in press_train(client, SMALL), client.get(f"/recipe/{link}"), client.get(f"/embed/{link}"):
+        assert answer.status_code == 503 and "Trainings" in answer.get_data(as_text=True)
+        assert answer.headers["Retry-After"] == "60"
     redis.start()
     assert runs.load(saved).seeds == 1
     until(lambda: trains(ticket) or told(ticket).get("state"))

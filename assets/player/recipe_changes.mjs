@@ -116,12 +116,12 @@ export class RecipeChanges {
     for (let errors = 0; ;) {
       const answer = await ask(root, choices, usual, signal);
       if (answer.recipe || answer.refused || signal.aborted) return answer;
-      const { failed, busy = 0 } = answer;
+      const { failed, busy = 0, reason = BUSY_TEXT } = answer;
       if (other && failed === ERROR_STATUS && ++errors >= MAX_LINK_ERRORS) {
         const instead = await ask(root, other, usual, signal);
         if (instead.recipe) return { ...instead, failed };
       }
-      const what = failed ? errorText(failed) : busy ? BUSY_TEXT : NO_ANSWER_TEXT;
+      const what = failed ? errorText(failed) : busy ? reason : NO_ANSWER_TEXT;
       const still = this.#state.known ? "; what it shows already still works" : "";
       this.#player.notice(`${what}. ${KEEPS_ASKING_TEXT}${still}.`);
       showLists(root, this.#state.choices);

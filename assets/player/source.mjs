@@ -7,10 +7,11 @@
  * recipe, a recipe's file refers to them.
  *
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
- *   number, busy?: number}} Answer the answer to a request for the recipe for `choices`. If the choices are
- *   refused, refused is the error message, and parameter the name of the wrong choice, if the server says it.
- *   If the server has failed, failed is its HTTP status, at least 500. If the server is still busy, busy is
- *   the number of milliseconds after which to ask again. If no answer came, only `choices` is set
+ *   number, busy?: number, reason?: string}} Answer the answer to a request for the recipe for `choices`. If
+ *   the choices are refused, refused is the error message, and parameter the name of the wrong choice, if the
+ *   server says it. If the server has failed, failed is its HTTP status, at least 500. If the server is still
+ *   busy, busy is the number of milliseconds after which to ask again, and reason what the server says about
+ *   it. If no answer came, only `choices` is set
  */
 
 import { wait } from "../browser.mjs";
@@ -84,7 +85,8 @@ async function get(url, choices, signal) {
   let reply = await once();
   for (let lost = 1; reply && isBusy(reply); lost++) {
     const ms = pause({ empty: 0, lost, after: retryAfter(reply) });
-    if (performance.now() + ms > end) return { choices, busy: ms };
+    if (performance.now() + ms > end)
+      return { choices, busy: ms, reason: (await reply.json().catch(() => null))?.reason };
     await wait(ms, signal);
     reply = await once();
   }

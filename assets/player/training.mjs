@@ -17,6 +17,7 @@ const QUIET_MS = 3000; // milliseconds without an answer, after which the page s
 const NO_ANSWER_TEXT =
   "The server does not answer at the moment. This page keeps asking; a running training may go on.";
 const TRY_AGAIN_TEXT = "The server does not answer. Try again in a moment.";
+const NOT_OPENED_TEXT = "The training has ended, but its result cannot be opened. Train again.";
 const NO_WORKER_TEXT = "No training worker is running on the server. The training waits until one starts.";
 
 const player = () => shared.normscape.players[0];
@@ -167,7 +168,11 @@ function handle(answer) {
 function update(news) {
   if (!followed) return lastNews;
   if (news.away)
-    return ["running", lastNews[1], "The queue does not answer at the moment. A running training may go on."];
+    return [
+      "running",
+      lastNews[1],
+      "The training queue is not available at the moment. A running training may go on.",
+    ];
   if (news.worker === false) return ["running", 0, NO_WORKER_TEXT];
   if ("ahead" in news) return ["running", 0, news.ahead ? `${news.ahead} ahead of you` : "Starting …"];
   followed.seeds = news.seeds;
@@ -243,9 +248,10 @@ function showPicture(recipe) {
 }
 
 const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
-  lost: "The training was lost: its worker ended or could not be reached. Train again.",
+  lost: "The training was lost: its worker has ended, or the server no longer knows it. Train again.",
   left: "This training ended when the page was left.",
   replaced: "This training was stopped because you started another one.",
+  stopped: "This training was stopped before it began.",
 });
 
 /** Stop polling for a training that has ended, and show its run (the stored training) if there is one.
@@ -279,10 +285,11 @@ function keptChoices(seeds) {
   return Number(seed) < seeds ? { ...rest, seed } : rest;
 }
 
-/** Show the run with these choices, at its last training step. @param {Player} shown the player
- * @param {Record<string, string>} choices */
+/** Show the run with these choices, at its last training step. If it cannot be opened, the panel says so.
+ * @param {Player} shown the player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
+  if (done === false && !followed) showNews((lastNews = ["idle", 0, NOT_OPENED_TEXT]));
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
 }

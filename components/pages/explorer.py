@@ -26,6 +26,7 @@ from components.pages.markup import element, written
 from components.pages.panel import add_training
 from components.pages.shell import LEAD, NAMES, Place, document, header, module, preloads, script, typeface
 from components.training.recipes import state_of
+from components.training.store import StoreUnavailable
 from components.web.budget import Busy, cached_or_computed
 from components.web.routes import Access, DeclaredView, route
 from components.web.server import bundle, request_query, revalidated
@@ -187,9 +188,9 @@ def answer(
 def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) -> Markup:
     """The HTML of the tree that `page` returns, cached by `key`; with the key None it is not cached.
 
-    If the server is too busy to draw pictures, or the client has used up its budget, the result is the HTML
-    of the tree that `without` returns, which has no pictures. Then the response gets a header that forbids
-    all caches to store it.
+    If the server is too busy to draw pictures, the client has used up its budget, or the run or recording to
+    be drawn is not available, the result is the HTML of the tree that `without` returns, which has no
+    pictures. Then the response gets a header that forbids all caches to store it.
     """
 
     def unkept(answer: Response) -> Response:
@@ -198,7 +199,7 @@ def drawn(key: Hashable, page: Callable[[], Any], without: Callable[[], Any]) ->
 
     try:
         return Markup(cached_or_computed(key, lambda: written(page())).decode())
-    except Busy:
+    except (Busy, StoreUnavailable):
         after_this_request(unkept)
         return Markup(written(without()))
 

@@ -39,7 +39,7 @@ def add_routes(server: Flask) -> None:
 def _file(run: str) -> Response:
     """The response that downloads a stored training run as a .npz file. run: the key of that run.
 
-    Raises WrongValue if the store does not have the run or does not answer. Raises Busy.
+    Raises WrongValue if the store does not have the run; Busy, StoreUnavailable.
     """
     with work():
         film = runs.load(run)

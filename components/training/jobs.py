@@ -27,7 +27,7 @@ from learning.models import Model
 T = TypeVar("T")
 RESULTS = ("run", "net")
 CHOICE_PREFIX = "choice "  # begins the names of a scene's choices in the settings of a film
-NOT_STORED = "the server cannot store its result at the moment."
+NOT_STORED = "the server could not store its result. Train again later."
 RETRY_SECONDS = 60.0  # how long a worker retries when the store does not answer
 
 
@@ -164,7 +164,7 @@ def _train(ticket: str, asked: Order) -> Film | None:
             page = queue.page(ticket)
             if page is None:
                 return None
-            if page["stop"] or page["silent"]:
+            if (page["stop"] or page["silent"]) and moment.step:  # at step 0 there is nothing to keep
                 break
             if page["seen"] >= sent_step:
                 film = moment.film()

@@ -24,7 +24,7 @@ WORKER_TIMEOUT = 10.0  # seconds without a heartbeat until a worker counts as de
 OUTCOME_SECONDS = 86400.0
 MIN_FREE_BYTES = 8 * 2**20  # below this the store counts as full
 NOTHING = -1  # in place of the last step that a page has seen, if it has seen none
-LOST, LEFT, REPLACED = ({"state": state} for state in ("lost", "left", "replaced"))
+LOST, LEFT, REPLACED, STOPPED = ({"state": state} for state in ("lost", "left", "replaced", "stopped"))
 TRAININGS, SIGNS = Store("trainings"), Store("signs")
 _running = ""  # the ticket of the training in this process
 
@@ -72,7 +72,8 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     outcome LOST; for an unknown ticket the answer is this outcome, too.
 
     seen  the training step of the last news that the page has received; only later news is sent
-    stop  whether the worker is told to end the training and keep its result
+    stop  whether the worker is told to end the training and keep its result; a training that waits for a
+          worker ends at once, with the outcome STOPPED
     look  the choices for which the page wants pictures
     """
     keys = SIGNS.get_many(f"{kind}:{ticket}" for kind in ("page", "beat", "news", "end"))
@@ -81,6 +82,8 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
         return _outcome(signs.get("end"))
     _poll(ticket, seen, stop, look)
     if "beat" not in signs:
+        if stop:
+            finish(ticket, STOPPED)
         waiting = list(active())
         if ticket in waiting:  # it may have ended since the signs were read
             return json.dumps({"ahead": waiting.index(ticket)} | ({} if has_worker() else {"worker": False}))
@@ -202,12 +205,15 @@ def has_worker() -> bool:
 def degraded() -> list[str]:
     """The problems that /healthz reports: of the store and of the workers; [] if there are none.
 
-    Pages are served in any case.
+    Pages are served in any case. While the store is full, workers are not checked, because they cannot write
+    their heartbeats.
     """
-    try:  # with Redis a worker is always needed, otherwise while a training waits
+    try:
+        if capacity()[1] < MIN_FREE_BYTES:
+            return ["store: full"]
+        # with Redis a worker is always needed, otherwise while a training waits
         needed = bool(settings.redis_url(os.environ)) or any(other["waits"] for other in active().values())
-        full = ["store: full"] if capacity()[1] < MIN_FREE_BYTES else []
-        return full + (["training: no worker"] if needed and not has_worker() else [])
+        return ["training: no worker"] if needed and not has_worker() else []
     except StoreUnavailable:
         return ["store: away"]
 

@@ -49,8 +49,9 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable.
 
     If all runs together would exceed the limit, other runs are deleted first: uploaded ones before trained
-    ones. client: the address of the client on whose account the run is stored. trained: whether this server
-    has trained it, so that it was not only uploaded.
+    ones. Nothing is deleted for a run that exceeds the limit alone, or if the store cannot be written.
+    client: the address of the client on whose account the run is stored. trained: whether this server has
+    trained it, so that it was not only uploaded.
 
     If the run is stored already, its date is renewed. Its stored `client` and `trained` stay, except if it
     was uploaded and this server has now trained it.
@@ -61,8 +62,11 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     before = listed.pop(name, None)
     if before and before["trained"] >= trained:  # uploading a trained run again does not demote it
         run = before | {"since": run["since"]}
-    _make_room(listed, min(MAX_BYTES, capacity()[0] / 2) - size)
+    room = min(MAX_BYTES, capacity()[0] / 2) - size
+    if room < 0:
+        raise StoreUnavailable(f"the store has no room for a run of {size / 2**20:.0f} MiB")
     LIST.set(name, json.dumps(run).encode())  # before the data, so that no data is uncounted
+    _make_room(listed, room)
     FILMS.set(name, data)
     return name
 
@@ -70,7 +74,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 def load(run: str) -> Film:
     """Load the film with the key `run`.
 
-    Raises WrongValue if the key is invalid, the film is missing or broken, or the store does not answer.
+    Raises WrongValue if the key is invalid, or the film is missing or broken; StoreUnavailable.
     """
     return read(Stored("run", run, from_npz))
 
@@ -78,17 +82,14 @@ def load(run: str) -> Film:
 def read(stored: Stored) -> Any:
     """Load and parse the run (a stored film, file or recording) that a choice names.
 
-    Raises WrongValue for an invalid key, for a run that is missing (UnknownKey) or broken, and if the store
-    does not answer.
+    Raises WrongValue for an invalid key, and for a run that is missing (UnknownKey) or broken;
+    StoreUnavailable.
     """
     name, run = stored.choice, stored.key
     kind = "training" if name == "run" else "recording"
     if not KEY.fullmatch(run):
         raise WrongValue(name, f"{run[:40]!r} is not the key of a {kind}", "16 or 32 digits, 0-9 and a-f")
-    try:
-        data = former_run(run) if _old(_run(LIST.get(run))) else FILMS.get(run)
-    except StoreUnavailable:
-        raise WrongValue(name, f"stored {kind}s cannot be reached at the moment", "try again") from None
+    data = former_run(run) if _old(_run(LIST.get(run))) else FILMS.get(run)
     if data is None:
         gone = f"the {kind} {run} does not exist, was deleted or has expired after {KEPT_DAYS} days"
         again = "open its file, or train again" if kind == "training" else "open its file again"

@@ -8,6 +8,7 @@ in CACHE_DIR. Nothing expires by itself. The module `runs` limits the total size
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import sqlite3
@@ -20,7 +21,7 @@ from threading import Condition
 from typing import Any
 
 import huey.storage
-from cachetools import cached
+from cachetools import TTLCache, cached
 
 from components.settings import cache_folder, made_folder, redis_url
 
@@ -32,6 +33,7 @@ except ImportError:  # not needed on one machine
 ANSWER_SECONDS = 1.0  # how long to wait for an answer of Redis, or while another process writes to SQLite
 MAX_CONNECTIONS = 3  # threads of a process that may wait for Redis at a time
 CONNECTION_SECONDS = 0.2  # how long a thread waits for one of these connections
+LOG_SECONDS = 60.0  # between two lines in the log about the same problem
 DURABLE = {"films", "runs"}  # synced to disk at each write; others may be lost in a power failure
 MAX_WATCHED_KEYS = 1000  # number of keys for which `silence` is measured
 _last: dict[str, tuple[Any, float]] = {}  # by key: the last value, and the time when it was first seen
@@ -112,14 +114,21 @@ def _pool(url: str) -> Any:
 def answered() -> Iterator[None]:
     """Convert errors of the store in the block to StoreUnavailable.
 
-    An error also resets `silence` for all keys, because no heartbeat can be written while the store does not
-    answer.
+    An error is logged. It also resets `silence` for all keys, because no heartbeat can be written while the
+    store does not answer.
     """
     try:
         yield
     except (sqlite3.Error, RedisError, OSError) as problem:
         _last.clear()
+        _log(str(problem))
         raise StoreUnavailable(f"the store does not answer: {problem}") from problem
+
+
+@cached(TTLCache(16, LOG_SECONDS), condition=Condition())
+def _log(problem: str) -> None:
+    """Log a problem of the store, the same one at most once in LOG_SECONDS."""
+    logging.getLogger(__name__).error("the store of trainings and recordings does not answer: %s", problem)
 
 
 def capacity() -> tuple[float, float]:

@@ -43,7 +43,7 @@ class Busy(Exception):
     """Raised to refuse a request for now; has an HTTP status, a reason, and the seconds until a retry."""
 
     def __init__(self, status: int, words: str, seconds: float) -> None:
-        self.status, self.seconds = status, max(1, math.ceil(seconds))
+        self.status, self.reason, self.seconds = status, words, max(1, math.ceil(seconds))
         super().__init__(f"{words}. Try again in {self.seconds} s.")
 
 
@@ -192,12 +192,11 @@ def client(request: Request) -> str:
 
 def without_store(problem: StoreUnavailable) -> Response:
     """The response, 503, to a request that needs the store while the store is full or does not answer."""
-    logging.getLogger(__name__).error("%s", problem)
-    return refused(Busy(503, "Trainings, runs and recordings cannot be stored or deleted at the moment", 60))
+    return refused(Busy(503, "Trainings, runs and recordings are not available at the moment", 60))
 
 
 def refused(busy: Busy) -> Response:
     """The response to a refused request, with the header Retry-After: text for a browser, else JSON."""
-    answer = failure(busy.status, str(busy), {"error": str(busy)})
+    answer = failure(busy.status, str(busy), {"error": str(busy), "reason": busy.reason})
     answer.headers.update({"Retry-After": str(busy.seconds), "Cache-Control": "no-store"})
     return answer

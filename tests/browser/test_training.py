@@ -271,6 +271,18 @@ def test_a_training_outlives_questions_without_an_answer(page):
     until(page, "p.choices.run && p.ready")
 
 
+@pytest.mark.allow_errors("400")
+def test_a_result_that_cannot_be_opened_is_told(page):
+    """The panel does not say that a run is shown if it was deleted before the page could open it."""
+    end = {"state": "done", "run": "0" * 16, "days": 30, "seed": 0, "step": STEPS, "seeds": 4, "solved": 0}
+    visit(page, LONG)
+    page.route(re.compile("/training$"), lambda route: route.fulfill(json={"ticket": "0" * 32}))
+    page.route(TICKET, lambda route: route.fulfill(json={"end": end | {"ended": 0}}))
+    order(page, steps=STEPS, seeds=4)
+    words(page, "its result cannot be opened")
+    page.unroute_all()
+
+
 def answered(route, status):
     """Answer a browser's request with this status and an HTML page, in place of the server.
 

@@ -221,6 +221,21 @@ def test_without_a_worker_page_and_health_say_so_until_one_comes_however_late(tr
     assert ask(trainings, ticket) == {"ahead": 0} and queue.degraded() == [] and take() == ticket
 
 
+def test_a_training_that_is_stopped_while_it_waits_leaves_the_queue_at_once(trainings):
+    first, second = join(trainings), join(trainings, "you", "there")
+    assert ask(trainings, first, stop=True) == {"end": {"state": "stopped"}} == ask(trainings, first)
+    assert ask(trainings, second)["ahead"] == 0 and take() == second
+    assert ask(trainings, second, stop=True) is None and trainings.page(second)["stop"]
+
+
+def test_while_the_store_is_full_no_worker_is_missed(trainings, monkeypatch):
+    """Then workers cannot write their heartbeats."""
+    join(trainings)
+    later(monkeypatch, 60)
+    monkeypatch.setattr(queue, "capacity", lambda: (2**30, queue.MIN_FREE_BYTES - 1))
+    assert queue.degraded() == ["store: full"]
+
+
 def test_a_worker_that_nobody_needs_is_not_missed(trainings):
     """No worker is reported as missing while no training waits: the web server starts one when needed."""
     trainings.SIGNS.delete("worker")

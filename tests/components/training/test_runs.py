@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_away(client, small, tmp_path, monkey
     assert runs.FILMS.get("a") is None
     answer = client.post("/run/spiral", data=to_npz(small), content_type=BYTES)
     assert answer.status_code == 503 and answer.headers["Retry-After"] == "60"
-    assert "cannot be stored" in answer.json["error"]
+    assert "not available" in answer.json["error"]
 
 
 @pytest.mark.parametrize("bytes_", [1, 10**6], ids=["in its table", "in a file of its own"])
@@ -217,6 +217,17 @@ def test_runs_take_at_most_half_of_a_small_disk(small, kept, monkeypatch, caplog
     for k in range(40):
         save(small, str(k), client=str(k % 3))
     assert 8 < len(kept()) < 11 and any("runs are full" in said for said in caplog.messages)
+
+
+@pytest.mark.parametrize("store_name", ["FILMS", "LIST"])
+def test_nothing_is_deleted_for_a_run_that_cannot_be_stored(small, kept, monkeypatch, store_name):
+    before = save(small, "before")
+    monkeypatch.setattr(runs, "MAX_BYTES", size(small) // 2 if store_name == "FILMS" else size(small))
+    if store_name == "LIST":
+        full(store.storage("runs"), monkeypatch)
+    with pytest.raises(store.StoreUnavailable):
+        save(small, "x" * 100_000)
+    assert before in kept()
 
 
 def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monkeypatch):
