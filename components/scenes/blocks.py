@@ -66,9 +66,9 @@ def sphere_in_steps(
 def around(steps: Sequence[Step], *, before: float = 0.0) -> list[Part]:
     """Scenery for d = 4: the coordinate axes, projected to the hyperplane Σx = 0, and LayerNorm's sphere.
 
-    steps: the result of `sphere_in_steps`. If it has no step to the sphere, the sphere is not drawn;
-    otherwise the figure must have five stages. The later steps (γ and β) deform the sphere to an ellipsoid.
-    before: the opacity of the sphere at stage 0.
+    steps: the result of `sphere_in_steps`. Without a step to the sphere, no sphere is drawn. With such a
+    step, the figure must have five stages, and the steps that follow it (γ and β) deform the sphere to an
+    ellipsoid. before: the opacity of the sphere at stage 0.
     """
     show = hyperplane_basis(4)
     parts = axes(rows(show), [f"x{s}" for s in "₁₂₃₄"], -1.6, 1.6, 1.75, opacity=0.4)

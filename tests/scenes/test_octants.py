@@ -263,9 +263,9 @@ def seed_15():
 
 
 def two_answers():
-    """The side of the last plane on which a point lies is the class that the network predicts for it.
+    """The last plane separates the points for which the network predicts one class from all others.
 
-    So all points of a class lie on one side only if all predictions are right. Tested for two seeds.
+    So it separates the true classes only if all predictions are right. Tested for two seeds.
     """
     for seed, right in ((SEED, True), (15, False)):
         recipe = recipe_of(SCENE, seed=seed)

@@ -278,7 +278,7 @@ CLAIMS = {
     "raises the learning rate from near 0 during the first steps.": a_short_start,
     "a step at the full rate turns a short $w$ far.": a_short_start,
     "Without decay the length has grown from 1 to 1.437 in 240 steps.": grown,
-    "The third step and the fourth each turn $w$ by 54 degrees and lengthen it. It ends with the length 1.325,": a_short_start,
+    "The third step and the fourth each turn $w$ by 54 degrees and lengthen it. At the end its length is 1.325,": a_short_start,
     "The dots gather around the best direction, and the noise keeps them moving: over the last 60 steps of this draw they are 8.8 degrees away from it (root mean square).": gather_around_the_best,
     r"Its mean over the last 120 steps of this draw is 1.108. By the formula for a constant $\lVert g \rVert$ it is 1.111 (the dashed line).": settled,
     "The rate is 3.3 times as high, but the dashed line rises only to 1.515, roughly with the fourth root of the rate.": fourth_root,
