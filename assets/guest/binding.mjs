@@ -78,16 +78,17 @@ function merged(lower, upper) {
 }
 
 /** Synchronise a figure's state with the properties that code sets: decide which changes to pass on, in both
- * directions. `known` has the properties as they were last received from code or reported to it; a dict in it
- * may name only some entries. `expected` is the state that the figure should have as a result.
+ * directions. `known` has the latest value of each property: the one that code has set, or that the figure
+ * has reported to code since. If this is a dict, it may have only some of the entries. `expected` is the
+ * state that the figure should have as a result.
  *
  * Code may answer each report of the figure by setting the value that the figure has reported. This is an
  * echo. It can come late, several times, and after newer reports. Therefore a value that the figure has
  * reported within the last ECHO_MS is taken for an echo, and the figure does not adopt it; in dicts, each
- * entry is judged by itself. All other values are requests, which the figure adopts. A value of a new
- * figure's first report is never taken for an echo.
+ * entry is judged by itself. All other values are requests, which the figure adopts. Two exceptions: a value
+ * of a new figure's first report is never taken for an echo, and nothing is while a request is refused.
  *
- * An echo of an older report leaves code with an older value than the figure's; then the figure reports its
+ * After an echo of an older report, code has an older value than the figure; then the figure reports its
  * value once more. An echo of the newest report causes no report. So the exchange ends. */
 export class Binding {
   constructor() {

@@ -368,7 +368,8 @@ export class State {
 
   /** Advance time: progress moves leg by leg (from stage to stage), with pauses, and the clock runs.
    * @param {number} ms milliseconds since the previous frame @param {boolean} cut whether to jump
-   * @returns {boolean} whether playing has just ended at the last stage */
+   * @returns {boolean} whether playing has just ended at the last stage; false
+   * at the end of the opening, when the figure has played by itself */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

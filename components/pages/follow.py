@@ -43,8 +43,8 @@ def ordered(ready: Ready) -> dict[str, Any]:
 
     This is {"ticket": ticket}. If numbers in the order are invalid, nothing is queued, and the data has two
     other keys: "wrong" with a message for each such number, by the number's name, and "refused" with one
-    message for all. Raises WrongValue, Busy, StoreUnavailable. ready: a function that starts a worker if none
-    runs.
+    message for all. ready: a function that starts a worker if none runs. Raises Busy, StoreUnavailable, and
+    the errors of `json_body`.
     """
     asked = json_body()
     if wrong := jobs.problems(asked):

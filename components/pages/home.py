@@ -47,6 +47,7 @@ def hero() -> Scene:
 def home(place: Place, state: State | None, data: Mapping[str, Any], *, end: Any = None) -> html.Main:
     """The content of the home page.
 
+    place  the relative address of the site's root
     state  the state that the figure's still picture shows, until the figure can be moved; None for no picture
     data   the data attributes that tell the figure's player what to load
     end    further content for the element of the figure

@@ -76,7 +76,10 @@ def run(sockets: Sockets) -> None:
 
 
 def _finish(sockets: Sockets) -> None:
-    """Accept no new connections; finish the requests under way, within STOP_SECONDS."""
+    """Accept no new connections; finish the requests under way, within STOP_SECONDS.
+
+    Requests that have not arrived as a whole are given up after HALF_SENT_SECONDS.
+    """
     for listener in [each for each in sockets.values() if each.accepting]:
         wasyncore.dispatcher.close(listener)
     start = time.monotonic()

@@ -181,9 +181,10 @@ def contraction(call: Call, value: Value, axis: int) -> Contraction | None:
 
 
 def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
-    """The parameter of which `value` is a view, and the axis of the parameter that became `axis` of the view.
+    """The parameter from which `value` comes, and the axis of this parameter that became `axis` of `value`.
 
-    Returns None if `value` is not a view of a parameter, or if no axis of the parameter corresponds.
+    All operations between them must be RESHAPING_OPS, such as views, copies and slices. Returns None if there
+    is no such parameter, or if no axis of it corresponds.
     """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None

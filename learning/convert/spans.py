@@ -123,7 +123,10 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span that corresponds to `span` after a reshape from `before` to `after`; None if there is none."""
+    """The span with the same groups of elements after a tensor is reshaped; None if there is none.
+
+    before, after: the shapes of the tensor before and after.
+    """
     first, last = span.axes[0], span.axes[-1]
     labels = _spread(span.labels(before), span.axes, before, range(first, last + 1)).reshape(-1)
     inner = prod(before[last + 1 :])

@@ -98,7 +98,7 @@ def plane_preimages(layer: Layer, directions: Array) -> tuple[Array, Array]:
 
 
 def plane_sheets(layers: Sequence[Layer], directions: Array, half: float) -> Array:
-    """For each direction (N, 3), the number of points of the square [−half, half]² that layers map to it.
+    """For each of N directions (N, 3), how many points of the square [−half, half]² the layers map to it.
 
     The first layer has A (3, 2), the others (3, 3). There are at most 2^(number of layers − 1) such points.
     """

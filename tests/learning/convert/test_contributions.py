@@ -88,9 +88,10 @@ def test_heads_and_what_is_no_sum_have_no_sources():
 
 
 class Images(nn.Module):
-    """A model with two norms: one of channels and pixels together, and one of a sum of two embeddings.
+    """A model with two norm layers, which normalise different things.
 
-    The input is pixels (batch, 3, 8, 8). The embeddings, which do not depend on it, require gradients.
+    One normalises channels and pixels together, the other a sum of two embeddings. The input is pixels
+    (batch, 3, 8, 8). The embeddings do not depend on the input; they require gradients.
     """
 
     def __init__(self):
