@@ -44,7 +44,7 @@ def edge_on(values: Array, eye: Array) -> Array:
     Let p be the point of the plane nearest to the origin. If the position were almost straight above or below
     p, the view would have no clear up direction, so a position at the height of p is returned. Returns `eye`
     itself if `eye` lies on the plane's normal through the origin, or if the plane is at least as far from
-    the origin.
+    the origin as `eye` is.
     """
     far, (away, normal) = float(np.linalg.norm(eye)), along(values)
     flat = eye - (eye @ normal) * normal

@@ -29,6 +29,7 @@ from components.pages.modules import ordered, renamed
 from components.pages.page import facts
 from components.publish import component, plain
 from components.training.recipes import built
+from components.training.store import StoreUnavailable
 from components.web.server import contents, find, library_code
 
 GZIP_LEVEL = 6  # 1 to 9
@@ -113,6 +114,8 @@ class Figure(anywidget.AnyWidget):
     ValueError
         If there is no scene `slug`, if the scene has no choice or parameter of a given name, or if a value is
         not allowed. Setting a trait to a wrong value raises TraitError.
+    StoreUnavailable
+        If the stored network or recording that a choice names cannot be read at the moment.
 
     Examples
     --------
@@ -232,8 +235,8 @@ class Figure(anywidget.AnyWidget):
         before = self._made
         try:
             self._make(self.scene.choose(dict(parse_qsl(key, keep_blank_values=True))))
-        except WrongValue as wrong:
-            return self.send({"key": key, "refused": wrong.error})
+        except (WrongValue, StoreUnavailable) as problem:
+            return self.send({"key": key, "refused": str(problem)})
         if self._made == before:  # traitlets does not send an equal value, and the page's copy may be corrupt
             self.send_state("_made")
 

@@ -15,6 +15,7 @@ from components.language.link import value_text
 from components.language.scene import WrongValue, did_you_mean, scenes
 from components.publish.component import register
 from components.training.recipes import state_of
+from components.training.store import StoreUnavailable
 from geometry.arrays import shown
 
 PROPERTIES = (
@@ -131,8 +132,8 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
     ]
     try:
         _fits(slug, *(json.dumps(each, sort_keys=True) for each in (*both, texts)))
-    except WrongValue as wrong:
-        raise ValueError(f"Scene({slug!r}): {wrong.error}") from None
+    except (WrongValue, StoreUnavailable) as problem:
+        raise ValueError(f"Scene({slug!r}): {problem}") from None
 
 
 @lru_cache(1024)

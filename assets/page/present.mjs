@@ -101,12 +101,13 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting. Does nothing while a dialog is open, while Shift is
- * held, or if the key press belongs to the browser or to the focused element. Page Up and Page Down, the keys
- * of a clicker (a remote control for slides), move through the tour even while another control has the focus.
- * Page Up, Page Down and Enter take the focus from a field, so that the next keys are not typed into it. If
- * the reader has reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param
- * {KeyboardEvent} event @param {Player} player @param {Record<string, () => void>} actions by key */
+/** Perform the action of a key press while presenting; first stop waiting for another scene. Does nothing
+ * while a dialog is open, while Shift is held, or if the key press belongs to the browser or to the focused
+ * element. Page Up and Page Down, the keys of a clicker (a remote control for slides), move through the tour
+ * even while another control has the focus. Page Up, Page Down and Enter take the focus from a field, so
+ * that the next keys are not typed into it. If the reader has reached a slider by the keyboard, the arrow
+ * keys, Home and End move this slider. @param {KeyboardEvent} event @param {Player} player @param
+ * {Record<string, () => void>} actions by key */
 function press(event, player, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);

@@ -1,7 +1,8 @@
 // @ts-check
 /** Passages: paragraphs of a scene's text that belong to stages. A passage is highlighted while one of its
  * stages is shown, and a click on it moves the figure to the next of its stages. Between two stages the later
- * one counts as shown: half way to stage 1, a click on a passage for stages 1 and 2 leads to stage 2. */
+ * one counts as shown. So half way to stage 1, stage 1 is shown, and a click on a passage for stages 1 and 2
+ * leads to stage 2. */
 
 import { h, plainLabel } from "../dom.mjs";
 /** @import { Player } from "./player.mjs" */

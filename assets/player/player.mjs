@@ -141,7 +141,7 @@ export class Player {
   get wanted() {
     return this.#changes.wanted;
   }
-  /** Whether the state that the page's link names is still being loaded. */
+  /** Whether the figure has yet to show the state that the page's link names. */
   get following() {
     return this.#changes.following;
   }

@@ -66,8 +66,8 @@ export class RecipeChanges {
     return this.#wanted;
   }
 
-  /** Whether the state that the page's link names has not been shown yet, so that the link must not be
-   * overwritten. */
+  /** Whether the figure has yet to show the state that the page's link names. Until then, the link must not
+   * be overwritten. */
   get following() {
     return this.#following;
   }

@@ -46,7 +46,7 @@ export class State {
   #cutShort = false; // whether the reader has paused the opening, and progress has not been set since
   #parting = new Parting(); // how far points lag behind one another, while playing and for a moment after
   /** The speed of all motion; 1 is normal. */ speed = 1;
-  /** Whether playing starts again after the last stage. */ loop = false;
+  /** Whether playing starts again after the last stage, and the clock after its end. */ loop = false;
 
   /** @param {Record<string, string>} usual the defaults of the choices */
   constructor(usual) {
@@ -368,8 +368,7 @@ export class State {
 
   /** Advance time: progress moves leg by leg (from stage to stage), with pauses, and the clock runs.
    * @param {number} ms milliseconds since the previous frame @param {boolean} cut whether to jump
-   * @returns {boolean} whether playing has just ended at the last stage; false
-   * at the end of the opening, when the figure has played by itself */
+   * @returns {boolean} whether playing has just ended at the last stage; the opening does not count */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

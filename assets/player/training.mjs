@@ -248,7 +248,7 @@ function showPicture(recipe) {
 }
 
 const OUTCOME_TEXTS = /** @type {Record<string, string>} */ ({
-  lost: "The training was lost: its worker has ended, or the server no longer knows it. Train again.",
+  lost: "The training was lost: its worker does not answer, or the server no longer knows it. Train again.",
   left: "This training ended when the page was left.",
   replaced: "This training was stopped because you started another one.",
   stopped: "This training was stopped before it began.",

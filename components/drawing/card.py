@@ -111,7 +111,7 @@ def _run(recipe: Recipe, states: Sequence[State]) -> tuple[Size, Box, list[list[
 def _box(recipe: Recipe, run: Sequence[Sequence[Drawn]], size: Size) -> Box:
     """The bounding box of all marks in all states, with EDGE_PX around it, in the proportions of a card.
 
-    run: for each state, its projected marks.
+    run: for each state, the projected marks of the first view.
     """
     ends = np.concatenate([_ends(recipe, each, size) for drawn in run for each in drawn])
     low, high = np.nanmin(ends, 0) - EDGE_PX, np.nanmax(ends, 0) + EDGE_PX

@@ -140,7 +140,7 @@ class Explorer(Dash):
         """The HTTP status of a scene's page, and its content.
 
         With an invalid query the status is 400 and the content is that for the default state. If the server
-        is too busy, or the client has used up its budget, the still picture is omitted (see `drawn`).
+        cannot draw the still picture now, it is omitted (see `drawn`).
         """
         panel, data = self.training.tree(scene) or recordings.tree(scene, place), facts(scene, place)
 

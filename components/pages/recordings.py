@@ -116,7 +116,7 @@ def table(name: str, kind: str) -> Response:
     """The response with all numbers about a recording, as a file. kind: its format, "csv" or "json".
 
     name: the name of a recording that is part of the software, or the key of an uploaded one. Raises
-    WrongValue if there is no such recording. Raises Busy.
+    WrongValue if there is no such recording; Busy, StoreUnavailable.
     """
     with work():
         found = _found(name)

@@ -19,6 +19,7 @@ from components.pages.modules import asset, served
 from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
+from components.training.store import StoreUnavailable
 from components.web import budget, server
 from components.web.budget import answer_cache, cached_or_computed
 from components.web.routes import Access, route
@@ -61,6 +62,7 @@ def routes(name: str) -> Blueprint:
     route(own, "/assets/<path:name>", "asset", served, Access.SHARED)
     server.add_figures(own)
     own.register_error_handler(budget.Busy, budget.refused)
+    own.register_error_handler(StoreUnavailable, budget.without_store)
     route(own, "/figure/<slug>", "figure", figure, Access.SHARED)
     route(own, "/component.css", "styles", lambda: revalidated(styles(), "text/css"), Access.SHARED)
     return own
@@ -69,7 +71,7 @@ def routes(name: str) -> Blueprint:
 def figure(slug: str) -> Response:
     """The response with the HTML of a figure, including a still picture, in the state of the query.
 
-    Raises WrongValue for an unknown scene or an invalid query. Raises Busy.
+    Raises WrongValue for an unknown scene or an invalid query; Busy, StoreUnavailable.
     """
     scene, asked = find(slug), request_query()
     key = None if scene.private(asked) else ("figure", slug, *sorted(asked.items()))

@@ -58,7 +58,7 @@ def add_routes(server: Flask) -> None:
 
 
 def read(scene: Scene, query: Mapping[str, str]) -> Shown:
-    """Parse the query of an embed. Raises WrongValue for an unknown name or an invalid value."""
+    """Parse the query of an embed. Raises WrongValue for an invalid name or value; StoreUnavailable."""
     rest = dict(query)
     autoplay = rest.pop("autoplay", "0")
     state = state_of(scene, rest, tour=False)
@@ -71,7 +71,7 @@ def embed(slug: str) -> Response:
     """The response with an embed: a page with one figure, to be shown in an iframe of another page.
 
     For an unknown scene or an invalid query, the response is an error page. But clients that prefer JSON to
-    HTML get the error as JSON. Raises Busy.
+    HTML get the error as JSON. Raises Busy, StoreUnavailable.
     """
     try:
         scene, asked = find(slug), request_query()

@@ -234,10 +234,10 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def values(choice: Any) -> Sequence[Any]:
-    """The values of a choice for which the site has recipes.
+    """The values of a choice for which the site has recipes, whatever the other choices are.
 
-    If a choice has few values, these are all of them. A `Whole` with a long range has a few numbers here. Any
-    other choice has only its default, such as a text, or a `Several` with more than SUBSETS options.
+    These are all values if they are few, and a few numbers of a `Whole` with a long range. Of any other
+    choice, such as a text, or a `Several` with more than SUBSETS options, it is only the default.
     """
     match choice:
         case Choice():

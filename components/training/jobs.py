@@ -230,11 +230,7 @@ class Pictures:
         place = kind, part["name"]
         before = self.sent.get(place, {})
         self.sent[place] = part
-
-        def changed(field: str) -> bool:
-            return field not in before or before[field] != part[field]
-
-        return {field: value for field, value in part.items() if field == "name" or changed(field)}
+        return {k: v for k, v in part.items() if k == "name" or k not in before or before[k] != v}
 
 
 def _reached(call: Callable[[], T]) -> T:

@@ -84,8 +84,7 @@ def ask(ticket: str, *, seen: int, stop: bool, look: dict[str, str]) -> str:
     if "beat" not in signs:
         if stop:
             finish(ticket, STOPPED)
-        waiting = list(active())
-        if ticket in waiting:  # it may have ended since the signs were read
+        elif ticket in (waiting := list(active())):  # it may have ended since the signs were read
             return json.dumps({"ahead": waiting.index(ticket)} | ({} if has_worker() else {"worker": False}))
         return _outcome(SIGNS.get(f"end:{ticket}"))
     if silence(f"beat:{ticket}", signs["beat"]) > WORKER_TIMEOUT:
@@ -205,14 +204,14 @@ def has_worker() -> bool:
 def degraded() -> list[str]:
     """The problems that /healthz reports: of the store and of the workers; [] if there are none.
 
-    Pages are served in any case. While the store is full, workers are not checked, because they cannot write
-    their heartbeats.
+    Pages are served in any case. While the store is full, workers are not checked, because they may be unable
+    to write their heartbeats.
     """
     try:
+        waiting = any(training["waits"] for training in active().values())
         if capacity()[1] < MIN_FREE_BYTES:
             return ["store: full"]
-        # with Redis a worker is always needed, otherwise while a training waits
-        needed = bool(settings.redis_url(os.environ)) or any(other["waits"] for other in active().values())
+        needed = waiting or bool(settings.redis_url(os.environ))  # with Redis a worker is always needed
         return ["training: no worker"] if needed and not has_worker() else []
     except StoreUnavailable:
         return ["store: away"]

@@ -28,7 +28,8 @@ MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The finished recipe of a scene for a reader's choices, cached unless the choices are private.
 
-    Choices are private if they name data that a reader has trained or uploaded. Raises WrongValue.
+    Choices are private if they name data that a reader has trained or uploaded. Raises WrongValue, and
+    StoreUnavailable if such data is needed.
     """
     return finished(draft(scene, choices)) if scene.private(choices) else cached_recipe(scene, choices)
 
@@ -47,7 +48,7 @@ def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
 
 
 def draft(scene: Scene, choices: Choices) -> Recipe:
-    """The result of the scene's `build`: a recipe that is not `finished` yet. Raises WrongValue."""
+    """The result of the scene's `build`: a recipe that is not `finished` yet. Raises errors like `built`."""
     if scene.training is None:
         return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)
@@ -65,7 +66,7 @@ def recipe_of(scene: Scene, **choices: Any) -> Recipe:
 
 
 def state_of(scene: Scene, query: Mapping[str, str], *, tour: bool = True) -> State:
-    """The state that the query of a link asks for. Raises WrongValue.
+    """The state that the query of a link asks for. Raises the errors of `built`.
 
     tour: whether the query may name a stop of the scene's tour.
     """

@@ -49,7 +49,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
     """Store bytes as a run under the key `name`, and return the key. Raises StoreUnavailable.
 
     If all runs together would exceed the limit, other runs are deleted first: uploaded ones before trained
-    ones. Nothing is deleted for a run that exceeds the limit alone, or if the store cannot be written.
+    ones. Raises WrongValue, and deletes nothing, if this run alone exceeds the limit.
     client: the address of the client on whose account the run is stored. trained: whether this server has
     trained it, so that it was not only uploaded.
 
@@ -64,7 +64,9 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
         run = before | {"since": run["since"]}
     room = min(MAX_BYTES, capacity()[0] / 2) - size
     if room < 0:
-        raise StoreUnavailable(f"the store has no room for a run of {size / 2**20:.0f} MiB")
+        raise WrongValue(
+            "run", f"the server has no room for {size / 2**20:.0f} MiB", "a smaller file", status=507
+        )
     LIST.set(name, json.dumps(run).encode())  # before the data, so that no data is uncounted
     _make_room(listed, room)
     FILMS.set(name, data)

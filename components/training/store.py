@@ -128,7 +128,7 @@ def answered() -> Iterator[None]:
 @cached(TTLCache(16, LOG_SECONDS), condition=Condition())
 def _log(problem: str) -> None:
     """Log a problem of the store, the same one at most once in LOG_SECONDS."""
-    logging.getLogger(__name__).error("the store of trainings and recordings does not answer: %s", problem)
+    logging.getLogger(__name__).error("the store of trainings and recordings has failed: %s", problem)
 
 
 def capacity() -> tuple[float, float]:

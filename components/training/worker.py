@@ -78,7 +78,8 @@ def main() -> None:
             sys.exit("normscape: REDIS_URL is missing: a training worker needs the Redis of its web server")
     except WrongSetting as wrong:
         sys.exit(f"normscape: {wrong}")
-    logging.basicConfig(level=logging.WARNING if child else logging.INFO)
+    level = logging.WARNING if child else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     os.nice(NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit())

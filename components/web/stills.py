@@ -34,9 +34,9 @@ CARDS = {"theme": list(THEMES), "moving": ["1"]}
 
 
 def picture(kind: str, scene: Scene, query: Mapping[str, str]) -> bytes:
-    """A picture of a scene, from a file, from the cache or newly drawn. Raises WrongValue, Busy.
+    """A picture of a scene, from a file, from the cache or newly drawn.
 
-    kind is one of these:
+    Raises WrongValue, Busy, StoreUnavailable. kind is one of these:
 
     "still"    an SVG of the state that `query` describes
     "preview"  a PNG of the state that `query` describes

@@ -17,10 +17,10 @@ from learning.recording.digest import (
     PARTS,
     TOKEN_PARTS,
     Digest,
+    bounded,
     from_digest,
     is_digest,
     parsed,
-    within,
 )
 from learning.recording.recording import (
     MAX_COORDINATES,
@@ -156,8 +156,8 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], count: int) -> None:
             for each in tokens.values()
         )
         fits = fits and all(
-            each.dtype.kind == "f" and within(each, limit)
-            for each, limit in zip((points, gain, shift), PARTS.values(), strict=True)
+            arrays[f"{k}/{part}"].dtype.kind == "f" and bounded(arrays[f"{k}/{part}"], limit)
+            for part, limit in PARTS.items()
         )
         if not fits:
             raise FileError(

@@ -154,10 +154,10 @@ def drawable(norm: Reduced, row: TableRow) -> bool:
     """
     numbers = [value for value in row.values() if isinstance(value, float)]
     limits = [(numbers, LARGEST), *((getattr(norm, part), limit) for part, limit in PARTS.items())]
-    return all(within(part, limit) for part, limit in limits)
+    return all(bounded(part, limit) for part, limit in limits)
 
 
-def within(numbers: Any, limit: float) -> bool:
+def bounded(numbers: Any, limit: float) -> bool:
     """Whether the absolute values of all numbers are at most `limit`. False if one is NaN."""
     return bool((np.abs(np.asarray(numbers)) <= limit).all())
 

@@ -110,9 +110,10 @@ def dimensions(norm: Norm) -> str:
 def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> str:
     """The tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others".
 
-    The MAX_NAMED most frequent pairs of token and position are named. Of the other pairs, only the number of
-    vectors is given. `chosen` marks the chosen vectors. `words` maps a token's id to the token's text; for a
-    token without a text, only its position is named.
+    The MAX_NAMED most frequent pairs of token and position are named, with a number such as "(3 times)" if
+    there are several vectors. Of the other pairs, only the number of vectors is given. `chosen` marks the
+    chosen vectors. `words` maps a token's id to the token's text; for a token without a text, only its
+    position is named.
     """
     pairs = zip(norm.token[chosen].tolist(), norm.position[chosen].tolist(), strict=True)
     found = Counter(f"{words[t]!r} at {p}" if t in words else f"position {p}" for t, p in pairs)

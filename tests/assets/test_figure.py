@@ -103,7 +103,7 @@ def test_another_scene_is_opened_although_the_reader_drags(node):
 
 
 def test_a_server_that_is_busy_is_said_to_be_busy_and_not_asked_before_it_allows(node):
-    busy = ["server", {"status": 503, "retryAfter": "90"}]
+    busy = ["server", {"status": 503, "retryAfter": "90"}]  # the words: tests/assets/test_poll.py
     acts = show(), busy, show(choices=NINE), ["wait", 80_000], BACK, ONLINE, ["wait", 20_000]
     *_, asked, waiting, _, early, end = after(node, *acts)
     assert waiting["words"].startswith("The server is busy. This page keeps asking")

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from dash import Dash, Input, Output, html
@@ -11,7 +12,9 @@ from flask import Flask
 import normscape
 from components.language.scene import WrongValue, scenes
 from components.publish.component import PATH, register, shadowed, styles
-from normscape import Scene
+from components.training import runs
+from components.training.store import StoreUnavailable
+from normscape import Figure, Scene
 
 
 @pytest.fixture
@@ -87,6 +90,22 @@ def test_what_a_scene_does_not_have_is_refused_in_one_line(wrong, words):
     with pytest.raises(ValueError, match=words) as refused:
         Scene(**wrong)
     assert str(refused.value).startswith("Scene") and "\n" not in str(refused.value)
+
+
+def test_while_stored_runs_are_not_available_each_way_to_a_figure_says_so(client, monkeypatch):
+    gone, run = Mock(get=Mock(side_effect=StoreUnavailable("gone"))), "0" * 16
+    monkeypatch.setattr(runs, "LIST", gone)
+    with pytest.raises(ValueError, match="gone"):
+        Scene("spiral", choices={"run": run})
+    with pytest.raises(StoreUnavailable):
+        Figure("spiral", run=run)
+    shown, said = Figure("spiral"), Mock()
+    monkeypatch.setattr(shown, "send", said)
+    shown._asked(shown, {"make": f"run={run}"}, [])
+    said.assert_called_once_with({"key": f"run={run}", "refused": "gone"})
+    for kind in ("figure", "recipe", "still"):
+        answer = client.get(f"/{PATH}/{kind}/spiral{'.svg' * (kind == 'still')}?run={run}")
+        assert answer.status_code == 503 and answer.headers["Retry-After"] == "60"
 
 
 def test_what_is_no_property_is_a_type_error_as_anywhere_in_dash():

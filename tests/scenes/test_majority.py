@@ -552,7 +552,7 @@ CLAIMS = {
     f"| no projection, length $1/\\sqrt d$ (theirs) | {loss('short', 'slow'):.3f} | "
     f"| no projection, length $\\sqrt d$ | {loss('rms_norm', 'slow'):.3f} | | none | {loss('none', 'slow'):.3f} | "
     "Their norm is slower than LayerNorm, as they say: it takes more than twice as many steps until half of the tokens get the right answer, with the learning rate 0.001 and also with 0.01 (medians of 10 seeds). The same norm at full length takes about as many as LayerNorm.": the_slow_losses,
-    "But the losses at the end do not clearly differ.": no_difference,
+    "The losses at the end do not clearly differ.": no_difference,
     r"With the learning rate 0.01 LayerNorm ends lower than *no projection, length $\sqrt d$*.": no_difference,
     "a Wilcoxon test, which compares the two norms seed by seed over the ten seeds, gives $p = 0.08$ with 0.001 and $p = 0.85$ with 0.01.": no_difference,
     "with the learning rate 0.001 and 64 sequences a step. The table has the number of steps until half of the tokens gave the right answer (median of 3 seeds): | short vectors | steps | | --- | --- | | none | 464 | | keys and queries | 460 | | values | 950 | | all | 1,070 |": which_length,

@@ -161,8 +161,11 @@ export function drawIndexed(object, draw) {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffer);
     gl.drawElements(mode, count, gl.UNSIGNED_INT, first);
   };
-  draw();
-  delete gl.drawArrays;
+  try {
+    draw();
+  } finally {
+    delete gl.drawArrays;
+  }
 }
 
 /** Write the positions of a mesh's vertices, each once, and the vertices' normals. The first call makes the

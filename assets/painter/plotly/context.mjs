@@ -49,11 +49,14 @@ export function redraw(glplot, moving = false) {
   Object.assign(glplot, { onrender: null, autoResize: false });
   axes.enable = false;
   gl.isBuffer = () => true;
-  if (moving) unpicked(objects, () => glplot.redraw());
-  else glplot.redraw();
-  delete gl.isBuffer;
-  axes.enable = true;
-  Object.assign(glplot, { onrender, autoResize });
+  try {
+    if (moving) unpicked(objects, () => glplot.redraw());
+    else glplot.redraw();
+  } finally {
+    delete gl.isBuffer;
+    axes.enable = true;
+    Object.assign(glplot, { onrender, autoResize });
+  }
 }
 
 /** Run `draw` without drawing Plotly's pick buffer, the hidden image from which Plotly finds the point under

@@ -47,7 +47,7 @@ def build(choices: Choices) -> Recipe:
     edge = Cloud("equator", EQUATOR[0], place=described(()))
     normed = Cloud("normed", TOKENS, place=Pipeline((push, Normalize(radius=RADIUS), *head())))
     blended = Cloud("blended", TOKENS, place=Pipeline((push, norm(), *head())))
-    shown, around = split(*guides())
+    shown, around = split(*scenery())
     color = Color("sequential", 0, 1.1, of=Row((*[0.0] * 6, 1.0)), title="entropy, in nats")
     every = Points("points", "input", SPACE, "a token", color=color, size=4.5, hand=Follow())
     hero = (
@@ -119,8 +119,8 @@ def parameters() -> tuple[Parameter, ...]:
     )
 
 
-def guides() -> list[Part]:
-    """The sphere, arrows in the directions of W's rows times γ (one for each class), and W's null space."""
+def scenery() -> list[Part]:
+    """The sphere, a labelled arrow for each class along its row of W times γ, and W's null space."""
     show = rows(np.eye(3))
     arrows = clouds.segments(np.stack([0 * CLASSES, 1.3 * CLASSES], 1))
     up = np.eye(3)[2:]

@@ -232,7 +232,7 @@ def test_a_stage_that_does_not_show_the_origin_shortens_no_guide():
     assert np.linalg.norm(made.cloud("n").points, axis=1).min() > 0.5
 
 
-LOW_PANEL = 300  # pixels: the side of a low 3D panel, as on a screen of 1024 × 768
+LOW_PANEL = 250  # pixels: the side of a low 3D panel, as on a telephone
 LABEL_HEIGHT = (
     26  # pixels from a label's point to the top of its letters, which Plotly writes above the point
 )

@@ -183,7 +183,7 @@ def test_several_scenes_ask():
     }.items(),
 )
 def test_operators_at_the_edge_of_a_piece_keep_their_room(latex, edges):
-    """An operator at the edge of an element with a class is marked as infix, so that it keeps its spacing.
+    """An operator at the edge of a part that has a class is marked as infix, so that it keeps its spacing.
 
     Otherwise browsers would treat it as a sign, as in −x. An operator with explicit spaces is not marked.
     edges: the number of operators that are marked.

@@ -254,6 +254,14 @@ def test_news_that_could_not_be_told_are_made_whole_again(trainings, monkeypatch
     assert len(whole) == 2 and all(whole) and min(sizes) > 100
 
 
+def test_a_stop_before_the_first_step_keeps_no_untrained_network(trainings, monkeypatch):
+    ticket, start = join(trainings, LONG_ORDER), queue.start
+    monkeypatch.setattr(queue, "start", lambda name: (start(name), ask(trainings, name, stop=True))[0])
+    jobs.work(ticket)
+    outcome = ask(trainings, ticket)["end"]
+    assert outcome["state"] == "done" and 0 < outcome["step"] < LONG_ORDER["steps"]
+
+
 def test_a_training_that_fails_says_so(trainings, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no memory")

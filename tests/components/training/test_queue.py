@@ -228,6 +228,16 @@ def test_a_training_that_is_stopped_while_it_waits_leaves_the_queue_at_once(trai
     assert ask(trainings, second, stop=True) is None and trainings.page(second)["stop"]
 
 
+def test_a_training_that_is_stopped_as_a_worker_claims_it_ends_for_both(trainings, monkeypatch):
+    ticket, poll = join(trainings), queue._poll
+    with monkeypatch.context() as patch:
+        patch.setattr(queue, "_poll", lambda *told: (queue.start(ticket), poll(*told)))
+        assert ask(trainings, ticket, stop=True) == {"end": {"state": "stopped"}}
+    assert trainings.page(ticket) is None
+    trainings.finish(ticket, {"state": "done"})
+    assert ask(trainings, ticket) == {"end": {"state": "stopped"}} and trainings.active() == {}
+
+
 def test_while_the_store_is_full_no_worker_is_missed(trainings, monkeypatch):
     """Then workers cannot write their heartbeats."""
     join(trainings)

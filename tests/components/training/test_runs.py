@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 from threading import Event
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -219,15 +220,24 @@ def test_runs_take_at_most_half_of_a_small_disk(small, kept, monkeypatch, caplog
     assert 8 < len(kept()) < 11 and any("runs are full" in said for said in caplog.messages)
 
 
-@pytest.mark.parametrize("store_name", ["FILMS", "LIST"])
-def test_nothing_is_deleted_for_a_run_that_cannot_be_stored(small, kept, monkeypatch, store_name):
+def test_nothing_is_deleted_for_a_run_that_is_larger_than_the_limit(small, kept, monkeypatch):
     before = save(small, "before")
-    monkeypatch.setattr(runs, "MAX_BYTES", size(small) // 2 if store_name == "FILMS" else size(small))
-    if store_name == "LIST":
-        full(store.storage("runs"), monkeypatch)
-    with pytest.raises(store.StoreUnavailable):
-        save(small, "x" * 100_000)
+    monkeypatch.setattr(runs, "MAX_BYTES", size(small) // 2)
+    with pytest.raises(WrongValue, match="no room"):
+        save(small, "new")
     assert before in kept()
+
+
+def test_nothing_is_deleted_if_the_list_of_runs_cannot_be_written(small, kept, monkeypatch):
+    before = save(small, "before")
+    monkeypatch.setattr(runs, "MAX_BYTES", size(small))
+    with monkeypatch.context() as patch:
+        patch.setattr(store.storage("runs"), "put_data", Mock(side_effect=sqlite3.OperationalError("full")))
+        with pytest.raises(store.StoreUnavailable):
+            save(small, "new")
+    assert before in kept()
+    save(small, "new")
+    assert before not in kept()
 
 
 def test_a_disk_that_is_full_at_the_start_is_away_until_it_is_not(tmp_path, monkeypatch):
