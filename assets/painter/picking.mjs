@@ -23,21 +23,22 @@ export function watchClicks(panel, signal) {
   const press = (/** @type {PointerEvent} */ event) => {
     start = event.button || /** @type {Element} */ (event.target).closest(".handle") ? null : event;
   };
+  const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+    if (start && Math.hypot(clientX - start.clientX, clientY - start.clientY) > STILL_PX) start = null;
+  };
+  const release = (/** @type {PointerEvent} */ event) => {
+    move(event);
+    const began = start;
+    start = null;
+    if (!began || began.defaultPrevented) return; // a point is being dragged
+    const { left, top } = gd.getBoundingClientRect();
+    const clicked = clickableAt(panel, event.clientX - left, event.clientY - top);
+    if (clicked) panel.callbacks.picked(clicked.layer, clicked.index);
+  };
   gd.addEventListener("pointerdown", press, options);
+  addEventListener("pointermove", move, options);
+  addEventListener("pointerup", release, options);
   addEventListener("pointercancel", () => (start = null), options);
-  addEventListener(
-    "pointerup",
-    ({ clientX, clientY }) => {
-      const began = start;
-      start = null;
-      if (!began || began.defaultPrevented) return; // a point is being dragged
-      if (Math.hypot(clientX - began.clientX, clientY - began.clientY) > STILL_PX) return;
-      const { left, top } = gd.getBoundingClientRect();
-      const clicked = clickableAt(panel, clientX - left, clientY - top);
-      if (clicked) panel.callbacks.picked(clicked.layer, clicked.index);
-    },
-    options,
-  );
 }
 
 /** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,

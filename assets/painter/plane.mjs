@@ -126,21 +126,14 @@ export class PlanePanel extends Panel {
       context.fillRect(left, Math.round(py(0) - 0.5), width, 1);
       context.restore();
     }
-    let clipped = false;
-    const clipIf = (/** @type {boolean} */ wanted) => {
-      if (wanted && !clipped) {
-        context.save();
-        this.#clip(context);
-      } else if (clipped && !wanted) context.restore();
-      clipped = wanted;
-    };
     this.frame.forEach((drawn, l) => {
       const layer = this.view.layers[l];
       if (!(drawn.opacity > 0) || isGround(layer)) return;
-      clipIf(layer.draws !== "points"); // points at the ends of the axes are drawn whole
+      context.save();
+      if (layer.draws !== "points") this.#clip(context); // points at the ends of the axes are drawn whole
       this.#drawLayer(context, l, drawn, px, py);
+      context.restore();
     });
-    clipIf(false);
   }
 
   /** Clip a context to the rectangle of the axes. @param {CanvasRenderingContext2D} context */

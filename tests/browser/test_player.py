@@ -220,6 +220,30 @@ def test_a_drag_that_turns_the_figure_picks_no_point(page):
     assert player(page, "p.followed") == (i + 1) % 12
 
 
+def test_in_a_plane_a_press_that_leaves_a_point_and_comes_back_picks_nothing(page):
+    """A press and a release on the same point are a click only if the pointer stays there in between."""
+    visit(page, "/stretch")
+    rest(page)
+    places = """(() => {
+      const panel = p.panels[0], { left, top } = panel.gd.getBoundingClientRect();
+      const k = panel.view.layers.findIndex(({ hand }) => hand?.kind === "follow");
+      const all = panel.pixels(panel.frame[k].points);
+      return [10, 40].map((i) => [left + all[2 * i], top + all[2 * i + 1]]);
+    })()"""
+    (x, y), other = player(page, places)
+    page.mouse.click(x, y)
+    followed = player(page, "p.followed")
+    page.mouse.move(*other)
+    page.mouse.down()
+    page.mouse.move(other[0] + 60, other[1], steps=3)
+    page.mouse.move(*other, steps=3)
+    page.mouse.up()
+    frames(page, 2)
+    assert player(page, "p.followed") == followed
+    page.mouse.click(*other)
+    until(page, f"p.followed !== {followed}")
+
+
 def test_a_finger_turns_all_pictures_and_the_link_says_how(new_page):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     visit(page, "/rmsnorm?progress=1")
