@@ -242,7 +242,8 @@ def layers_of(
 ) -> list[str]:
     """For each projected mark, its SVG.
 
-    most: the largest number of points to draw of one mark. sheet: the same for a surface (`Sheet`).
+    most: the largest number of points to draw of a mark that consists of points. sheet: the largest number
+    of grid points to use of a coloured surface (`Sheet`).
     """
     letters = _label_px(recipe, drawn)
     return [_faded(_shape(recipe, each, size, drawn, letters, most, sheet), each.opacity) for each in drawn]

@@ -144,7 +144,7 @@ def oembed() -> Response:
 def _shown(url: str) -> Shown | None:
     """The figure at this URL, which can lead to an embed or to a scene's page of this server.
 
-    None for any other URL. Raises WrongValue if the URL has an invalid query, and Busy.
+    None for any other URL. Raises Busy, and WrongValue if the URL has an invalid query.
     """
     here = urlsplit(request.url_root)
     try:
