@@ -348,7 +348,7 @@ CLAIMS = {
     "It has three neurons a layer": shape,
     "with two layers it has 25 weights in all": shape,
     "it takes a line that misses the origin to half a great circle": half_a_great_circle,
-    "sphere. The other class lies around the cap's edge. Seen from the middle of the cap, it covers 180° to 214° of the full turn (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
+    "sphere. The other class lies around the cap's edge. It is like a piece of a ring: seen from the middle of the cap, this piece covers 180° to 214° of the full turn (range over the 32 seeds). A plane cuts off the cap.": caps_and_rings,
     "A *plateau* is a part of the run in which the loss hardly falls: - It lasts at least a tenth of the run. - Its largest loss is at most 1.26 times its smallest. - All its losses are more than 1.26 times the last loss of the run. - It is nearly level. Let $s$ be the difference between the largest and the smallest logarithm of the loss in the whole run, divided by the number of its steps. Then in this part the logarithm of the loss falls on average by at most $s/2$ per step. The *record* at a step is the smallest loss up to this step. A *drop* is a part of the run, at most a twentieth of it, in which the record falls to less than half. Drops that touch count as one drop, which may be longer than a twentieth of the run.": definitions,
     "the points that turn by more than 90° on a sphere during the deepest drop": marked,
     "We counted the points that turn by more than 90° on a sphere: 12 per 100 steps of a drop, 1 per 100 steps of a plateau (medians over all drops and all plateaus of the 32 seeds).": drops_and_plateaus,

@@ -377,7 +377,7 @@ CLAIMS = {
     "and its next message $r_h$, again four numbers.": the_numbers_of_a_head,
     "a block of four heads has 696 weights in all. It was trained for 3,000 steps": the_numbers_of_a_head,
     "120 vectors that were not used in training.": a_vector,
-    r"$\sum x_i = 0$ is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$ is $\sqrt{d}\,\sigma$. LayerNorm puts all points on the circle where hyperplane and sphere meet, at distance $\sqrt{d} = 4$.": test_the_picture_has_heights_and_distances,
+    r"$\sum x_i = 0$ is $\sqrt{d}\,\mu$, and its distance from the line along $𝟏$ is $\sqrt{d}\,\sigma$. In the picture LayerNorm puts all points on one circle, at height 0 and at distance $\sqrt{d} = 4$ from the line.": test_the_picture_has_heights_and_distances,
     "no point, however far away, is drawn farther out than twice the sphere's radius": infinity_is_at_twice_the_radius,
     "It counts all 16 coordinates": a_vector,
     "trained for 1, 2, 4 or 8 iterations, five seeds of each. Click a point to see this kind of block; the picture shows its median seed. Grey curves are blocks with another number $H$ of heads.": the_numbers_of_a_head,
