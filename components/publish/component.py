@@ -19,7 +19,6 @@ from components.pages.modules import asset, served
 from components.pages.page import facts
 from components.publish import plain
 from components.training.recipes import state_of
-from components.training.store import StoreUnavailable
 from components.web import budget, server
 from components.web.budget import answer_cache, cached_or_computed
 from components.web.routes import Access, route
@@ -61,8 +60,6 @@ def routes(name: str) -> Blueprint:
     own = Blueprint(name, __name__)
     route(own, "/assets/<path:name>", "asset", served, Access.SHARED)
     server.add_figures(own)
-    own.register_error_handler(budget.Busy, budget.refused)
-    own.register_error_handler(StoreUnavailable, budget.without_store)
     route(own, "/figure/<slug>", "figure", figure, Access.SHARED)
     route(own, "/component.css", "styles", lambda: revalidated(styles(), "text/css"), Access.SHARED)
     return own

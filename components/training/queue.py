@@ -207,11 +207,10 @@ def degraded() -> list[str]:
     Pages are served in any case. While the store is full, workers are not checked, because they may be unable
     to write their heartbeats.
     """
-    try:
-        waiting = any(training["waits"] for training in active().values())
+    try:  # with Redis a worker is always needed, otherwise while a training waits
+        needed = bool(settings.redis_url(os.environ)) or any(other["waits"] for other in active().values())
         if capacity()[1] < MIN_FREE_BYTES:
             return ["store: full"]
-        needed = waiting or bool(settings.redis_url(os.environ))  # with Redis a worker is always needed
         return ["training: no worker"] if needed and not has_worker() else []
     except StoreUnavailable:
         return ["store: away"]

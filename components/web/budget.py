@@ -119,15 +119,13 @@ class Budget:
 
 
 def add_budget(server: Flask, setting: Settings) -> None:
-    """Add a budget to a server, and the error responses for refused requests and an unavailable store.
+    """Add a budget to a server.
 
     Warns once if a request seems to come through more proxies than the trusted ones: then all clients would
     count as one, because they would have a proxy's address.
     """
     budget = Budget(burst=setting.cpu_burst, rate=setting.cpu_rate)
     server.extensions["budget"], proxies, warned = budget, setting.proxies, False
-    server.register_error_handler(Busy, refused)
-    server.register_error_handler(StoreUnavailable, without_store)
 
     @server.before_request
     def warn() -> None:

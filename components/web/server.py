@@ -25,8 +25,9 @@ from components.language.moved import forwarded
 from components.language.scene import Choices, Scene, WrongValue, did_you_mean, scenes
 from components.training.queue import degraded
 from components.training.recipes import built
+from components.training.store import StoreUnavailable
 from components.web import stills
-from components.web.budget import answer_cache, cached_or_computed
+from components.web.budget import Busy, answer_cache, cached_or_computed, refused, without_store
 from components.web.routes import Access, failure, route
 from components.web.security import HEALTH
 from learning import shipped
@@ -51,13 +52,15 @@ def add_routes(server: Flask) -> None:
 
 
 def add_figures(routes: Flask | Blueprint) -> None:
-    """Register the routes for figures, and the error response for wrong values."""
+    """Register the routes for figures, and the error responses to requests that are refused."""
     route(routes, "/recipe/<slug>", "recipe", recipe, Access.OPEN)
     route(routes, "/still/<slug>.svg", "still", partial(picture, "still", stills.SVG), Access.OPEN)
     route(routes, "/lib/<name>", "library", library, Access.OPEN)
     routes.register_error_handler(
         WrongValue, lambda wrong: failure(wrong.status, wrong.sentence, wrong.json())
     )
+    routes.register_error_handler(Busy, refused)
+    routes.register_error_handler(StoreUnavailable, without_store)
 
 
 def redirect_old_link() -> AnyResponse | None:
