@@ -159,8 +159,9 @@ class Normalize:
 
     def apply(self, x: Float[Array, "*batch d"], params: Params) -> Float[Array, "*batch d"]:
         x, cast_back = widened_and_cast_back(x)
-        radius = number(self.radius.value(params, x=x), x, "radius")
-        eps = number(self.eps.value(params, x=x), x, "eps")
+        plain = constant(x)
+        radius = number(self.radius.value(params, x=plain), plain, "radius")
+        eps = number(self.eps.value(params, x=plain), plain, "eps")
         return cast_back(on_spheres(x, radius, eps, self.convention, self.groups))
 
     @property

@@ -1,7 +1,7 @@
 """Recipe of the scene `rate`: an optimiser's path for a weight in the plane whose length does not matter.
 
 The loss is L = −pull·⟨a, w/‖w‖⟩, with noise in its gradient. For point k of the path, the step `Orbit`
-computes the optimiser's state after k steps (w, its last turn, k, and for Adam its averages). From this state
+computes the optimiser's state after k steps (w, the w before, k, and for Adam its averages). From this state
 `numbers` computes the five numbers that are drawn.
 """
 
@@ -121,54 +121,46 @@ def gradient(width: int, inputs: int) -> Pipeline:
 def gradient_path() -> Path:
     """The path of gradient descent, w ← w − η(∇L + λw).
 
-    The state is w, the angle in degrees by which w turned in the last step, and the number of steps.
+    The state is w, the w before the last step, and the number of steps.
     """
-    state, width = 4, 6
+    state, width = 5, 7
     at = np.eye(width)
-    w, counted = only(at[:2]), Pipeline((Affine(at[[3]], [1.0]),))
-    change = Branches((gradient(width, state), Pipeline((*w.steps, scaled(2, "decay")))))
-    new = Branches((w, Pipeline((change, TIMES_MINUS_RATE))))
+    w, before_and_number = only(at[:2]), Pipeline((Affine(at[[0, 1, 4]], [0.0, 0.0, 1.0]),))
+    new = Branches((w, Pipeline((Branches((gradient(width, state), decay(width))), TIMES_MINUS_RATE))))
     return Path(
-        points(state),
-        (begin(width),),
-        (Branches((Pipeline((new,)), w, counted), "concat"), *angle_between(1)),
-        state,
+        points(state), (begin(width),), (Branches((Pipeline((new,)), before_and_number), "concat"),), state
     )
 
 
 def adam_path() -> Path:
     """The path of Adam with decoupled weight decay.
 
-    The state is w, the angle in degrees by which w turned in the last step, the number of steps t, Adam's
-    averages m and v of the gradient and of its square, and the corrections 1 − β₁ᵗ and 1 − β₂ᵗ.
+    The state is w, the w before the last step, the number of steps t, Adam's averages m and v of the gradient
+    and of its square, and the corrections 1 − β₁ᵗ and 1 − β₂ᵗ.
     """
-    state, width = 10, 14  # after the state: the noise of the step, and then the gradient
+    state, width = 11, 15  # after the state: the noise of the step, and then the gradient
+    with_gradient = Branches((Pipeline(()), gradient(13, state)), "concat")
     at, known = np.eye(width), np.eye(9)  # known: w, the number, m, v, the corrections
-    with_gradient = Branches((Pipeline(()), gradient(12, state)), "concat")
-    g = only(at[12:])
-    squares = Pipeline((*g.steps, Product([(0, 0), (1, 1)])))
-
-    def mean(first: int, beta: float, of: Pipeline) -> Pipeline:
-        scaled_down = Pipeline((*of.steps, Affine((1 - beta) * EYE)))
-        return Pipeline((Branches((only(beta * at[first : first + 2]), scaled_down)),))
-
-    corrections = [Pipeline((Affine(beta * at[[k]], [1 - beta]),)) for k, beta in ((8, BETA1), (9, BETA2))]
-    counted = Pipeline((Affine(at[[3]], [1.0]),))
-    averages = (only(at[:2]), counted, mean(4, BETA1, g), mean(6, BETA2, squares), *corrections)
-    inverse = [Pipeline((Affine(known[[k]]), Pointwise("reciprocal"))) for k in (7, 8)]
-    root = Branches((only(known[5:7]), inverse[1]), "concat"), Product([(0, 2), (1, 2)]), Pointwise("sqrt")
-    below = Pipeline((*root, Affine(EYE, [ADAM_EPS, ADAM_EPS]), Pointwise("reciprocal")))
-    quotient = Branches((only(known[3:5]), inverse[0], below), "concat"), Product([(0, 2, 3), (1, 2, 4)])
-    w = only(known[:2])
-    change = Branches((Pipeline(quotient), Pipeline((*w.steps, scaled(2, "decay")))))
+    g, m, v, correction1, correction2 = at[13:15], at[5:7], at[7:9], at[[9]], at[[10]]
+    average = BETA1 * m + (1 - BETA1) * g
+    linear = np.vstack([at[:2], at[[4]], average, BETA2 * v, BETA1 * correction1, BETA2 * correction2])
+    constant = [0, 0, 1, 0, 0, 0, 0, 1 - BETA1, 1 - BETA2]
+    squares = Pipeline((Product([(13, 13), (14, 14)]), Affine((1 - BETA2) * known[:, 5:7])))
+    averages = Branches((Pipeline((Affine(linear, constant),)), squares))
+    inverse = Pipeline((Affine(known[7:]), Pointwise("reciprocal")))
+    corrected = Branches((only(known[3:7]), inverse), "concat"), Product([(0, 4), (1, 4), (2, 5), (3, 5)])
+    root = Affine(np.eye(2, 4, 2)), Pointwise("sqrt"), Affine(EYE, [ADAM_EPS, ADAM_EPS])
+    divisor = Pipeline((*root, Pointwise("reciprocal")))
+    quotient = Branches((only(np.eye(2, 4)), divisor), "concat"), Product([(0, 2), (1, 3)])
+    w, change = only(known[:2]), Branches((Pipeline((*corrected, *quotient)), decay(9)))
     new = Pipeline((Branches((w, Pipeline((change, TIMES_MINUS_RATE)))),))
     moved = Branches((new, w, only(known[2:])), "concat")
-    return Path(
-        points(state),
-        (begin(12),),
-        (with_gradient, Branches(averages, "concat"), moved, *angle_between(7)),
-        state,
-    )
+    return Path(points(state), (begin(13),), (with_gradient, averages, moved), state)
+
+
+def decay(width: int) -> Pipeline:
+    """Pipeline from points with `width` coordinates, the first two being w, to λw."""
+    return Pipeline((Affine(Entries(np.zeros((2, width)), {"decay": np.eye(2, width)})),))
 
 
 def only(rows_: np.ndarray) -> Pipeline:
@@ -185,25 +177,25 @@ def points(state: int) -> np.ndarray:
 
 
 def begin(width: int) -> Affine:
-    """The step that adds START_DIRECTION, times the slider `start`, to w, which is 0 before.
+    """The step that adds START_DIRECTION, times the slider `start`, to w and to the w before, which are 0.
 
-    w has the first two of `width` coordinates.
+    They have the first four of `width` coordinates.
     """
-    return Affine(np.eye(width), Entries(np.zeros(width), {"start": np.pad(START_DIRECTION, (0, width - 2))}))
+    start = np.concatenate([START_DIRECTION, START_DIRECTION, np.zeros(width - 4)])
+    return Affine(np.eye(width), Entries(np.zeros(width), {"start": start}))
 
 
-def angle_between(more: int) -> tuple[Step, ...]:
-    """(w', w, rest) ↦ (w', the angle from w to w' in degrees, rest), with `more` numbers in the rest.
+def angle_between(state: int) -> Pipeline:
+    """(w', w, rest) ↦ the angle from w to w' in degrees, for points with `state` coordinates.
 
     The angle is arctan of the cross product over the dot product, so it is between −90 and 90. No optimiser
     step of this scene turns w by more than 90° (tests/scenes/test_rate.py).
     """
-    both = np.eye(4, 4 + more)
-    cross = Pipeline((Affine(both), Product([(2, 1), (3, 0)]), Affine([[1, -1]])))
-    dot = Pipeline((Affine(both), Product([(2, 0), (3, 1)]), Affine([[1, 1]]), Pointwise("reciprocal")))
+    both = Affine(np.eye(4, state))
+    cross = Pipeline((both, Product([(2, 1), (3, 0)]), Affine([[1, -1]])))
+    dot = Pipeline((both, Product([(2, 0), (3, 1)]), Affine([[1, 1]]), Pointwise("reciprocal")))
     degrees = Product([(0, 1)]), Pointwise("arctan"), Affine([[180 / np.pi]])
-    angle = Pipeline((Branches((cross, dot), "concat"), *degrees))
-    return (Branches((only(both[:2]), angle, only(np.eye(more, 4 + more, 4))), "concat"),)
+    return Pipeline((Branches((cross, dot), "concat"), *degrees))
 
 
 def numbers(state: int) -> tuple[Step, ...]:
@@ -214,8 +206,8 @@ def numbers(state: int) -> tuple[Step, ...]:
     """
     at = np.eye(state)
     size = Pipeline((Affine(at[:2]), Product([(0, 0), (1, 1)]), Affine([[1, 1]]), Pointwise("sqrt")))
-    turn = Pipeline((Affine(at[[2]]), Pointwise("abs"), Pointwise("log10")))
-    return (Branches((only(at[:2]), size, only(at[[3]]), turn), "concat"),)
+    turn = Pipeline((*angle_between(state).steps, Pointwise("abs"), Pointwise("log10")))
+    return (Branches((only(at[:2]), size, only(at[[4]]), turn), "concat"),)
 
 
 def settled() -> Pipeline:
