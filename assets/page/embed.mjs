@@ -8,6 +8,7 @@
 
 import { shared } from "../globals.mjs";
 import { prefersReducedMotion } from "../browser.mjs";
+/** @import { Player } from "../player/player.mjs" */
 
 // milliseconds of loading, after which a notice says that the figure is still loading
 const SLOW_LOAD_MS = 4000;
@@ -16,6 +17,7 @@ const root = /** @type {HTMLElement} */ (document.querySelector("[data-slug]"));
 const hosted = parent !== window;
 /** @type {Promise<void> | undefined} */ let loading;
 /** @type {Record<string, string> | null} the state that the host has set */ let hostState = null;
+/** @type {Player | undefined} the player, once it has drawn the figure */ let player;
 
 /** Load the player's modules, the recipe and Plotly, all at the same time, and start the player. Does nothing
  * if loading has begun already; after a failure the next call tries again. */
@@ -59,7 +61,7 @@ for (const touched of ["pointerdown", "focusin", "keydown"]) addEventListener(to
 root.addEventListener(
   "normscape:ready",
   () => {
-    const [player] = shared.normscape.players;
+    [player] = shared.normscape.players;
     // a notice lies in front of the figure, so a click puts it away
     const notice = /** @type {HTMLElement} */ (root.querySelector(".notice"));
     notice.onclick = () => (notice.hidden = true);
@@ -96,8 +98,7 @@ if (hosted) for (const each of [document.body, ...root.children]) sizes.observe(
  * then. @param {object} state names and values, as in a link's query; all other values become the defaults */
 function set(state) {
   hostState = Object.fromEntries(Object.entries(state).map(([name, value]) => [name, String(value)]));
-  const [player] = shared.normscape.players;
-  if (player?.ready) player.go(hostState);
+  if (player) player.go(hostState);
   else load();
 }
 

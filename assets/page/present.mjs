@@ -97,7 +97,8 @@ export function present(player, handed = false) {
   addEventListener("fullscreenchange", exited, { signal });
   player.life.addEventListener("abort", leave, { signal });
   addEventListener("pagehide", () => continueAt(tour?.current ?? -1), { signal });
-  if (handed) addEventListener("keydown", fill, { once: true, signal });
+  // capture, because `pressed` stops the keys that it handles
+  if (handed) addEventListener("keydown", fill, { capture: true, once: true, signal });
   else fill();
 }
 

@@ -22,13 +22,15 @@ function advance(stop = shown.stop) {
 }
 
 /** Note to which entry of the browser's history the reader has gone: its data becomes `shown`. Returns this
- * data, and whether the entry is older than the one shown until now (`back`). An entry without data is new:
- * the browser has made it for a link to a place on the page. It then gets the data of a new entry. */
+ * data, and whether the entry is older than the one shown until now (`back`). An entry without data is new
+ * (`added`): the browser has made it for a link to a place on the page. It then gets the data of a new entry.
+ */
 export function arrive() {
   const before = shown.at;
-  if (history.state?.at === undefined) history.replaceState(advance(), "");
+  const added = history.state?.at === undefined;
+  if (added) history.replaceState(advance(), "");
   else shown = history.state;
-  return { ...shown, back: shown.at < before };
+  return { ...shown, back: shown.at < before, added };
 }
 
 /** Announce the player's state by the event `normscape:state` on the player's element. On the scene's own

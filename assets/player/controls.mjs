@@ -273,7 +273,9 @@ function control(choice, choose) {
   const id = `choice-${choice.name}`;
   const field = entry(choice, id);
   const lines = field instanceof HTMLTextAreaElement;
-  const listed = field instanceof HTMLSelectElement ? field.length : 0;
+  const listed = field instanceof HTMLSelectElement;
+  /** @type {HTMLOptionElement | undefined} on a static page, a value that only a stop of its tour has */
+  let unlisted;
   const hint = h("span", { className: "hint", id: `${id}-hint`, role: "alert" });
   if (!listed) field.setAttribute("aria-describedby", hint.id);
   const judge = (/** @type {string} */ wrong) => {
@@ -301,9 +303,9 @@ function control(choice, choose) {
     show(value) {
       judge("");
       const text = lines ? value.replaceAll(/; */g, "\n") : value;
-      if (field instanceof HTMLSelectElement) {
-        field.length = listed; // a static page does not list values that only a stop of its tour has
-        if (!(value in choice.options)) field.add(new Option(value));
+      if (listed) {
+        unlisted?.remove();
+        if (!(value in choice.options)) field.add((unlisted = new Option(value)));
       }
       if (field.value !== text) field.value = text;
     },

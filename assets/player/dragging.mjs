@@ -52,7 +52,8 @@ export function dragging(player, panel, layers, signal) {
     "pointerdown",
     (/** @type {PointerEvent} */ event) => {
       if (!event.isPrimary) held = null; // two fingers zoom the figure
-      if (!event.isPrimary || /** @type {Element} */ (event.target).closest(".handle")) return;
+      if (!event.isPrimary || event.button || /** @type {Element} */ (event.target).closest(".handle"))
+        return;
       const found = nearest(event);
       const { point } = found;
       if (point < 0) return;

@@ -76,7 +76,7 @@ function handle(player, panel, layer, signal) {
   };
   panel.gd.addEventListener("pointerdown", second, { signal, capture: true });
   element.addEventListener("pointerdown", (event) => {
-    if (!event.isPrimary) return;
+    if (!event.isPrimary || event.button) return;
     event.preventDefault(); // prevents text selection
     element.setPointerCapture(event.pointerId);
     start = pointsOf(layer, player.moment).slice(0, panel.view.dims);

@@ -147,11 +147,11 @@ export class Tour {
 
   /** Adapt the tour after the reader has gone back or forward in the browser's history. Show the stop of the
    * present entry, unless it is shown already; if the entry has no stop, close the tour. If the reader has
-   * closed the tour and goes back to a stop, skip all stops of the tour. @returns {boolean} true if a stop
-   * is shown or skipped; false if the caller must show the state that the page's link names */
+   * closed the tour and goes back to a stop, skip all stops of the tour. @returns {boolean} false if the
+   * caller must show the state that the page's link names */
   restore() {
-    const { stop, depth, back } = arrive();
-    if (stop === this.#current) return false;
+    const { stop, depth, back, added } = arrive();
+    if (stop === this.#current) return added;
     if (stop < 0) this.#close();
     else if (this.#current < 0 && back && depth) history.go(-depth);
     else this.#show(stop);

@@ -262,8 +262,10 @@ function finish(end) {
   const { choices, shown } = followed;
   const kept = keptChoices(end.seeds);
   forget();
-  if (end.state !== "done")
+  if (end.state !== "done") {
+    restore(shown);
     return ["idle", 0, OUTCOME_TEXTS[end.state] ?? `The training failed: ${end.words}`];
+  }
   const seed = kept.seed ?? String(end.seed);
   toEnd(shown, { ...choices, ...kept, run: end.run, net: "", seed });
   const ended = end.ended ? `, ${end.ended} ended early` : "";
@@ -289,9 +291,18 @@ function keptChoices(seeds) {
  * @param {Player} shown the player @param {Record<string, string>} choices */
 async function toEnd(shown, choices) {
   const done = await shown.choose(choices);
-  if (done === false && !followed) showNews((lastNews = ["idle", 0, NOT_OPENED_TEXT]));
+  if (done === false && !followed) {
+    restore(shown);
+    showNews((lastNews = ["idle", 0, NOT_OPENED_TEXT]));
+  }
   const clock = done && shown.recipe.parameters.find((p) => p.name === shown.recipe.clock);
   if (clock) shown.set(clock.name, clock.max);
+}
+
+/** Show the network that the page's address names, if the player shows pictures of a training that has ended
+ * without a result. @param {Player} shown the player */
+function restore(shown) {
+  if (shown.growing) shown.restore();
 }
 
 /** Fill a part of the panel with buttons: download the run that is shown, get a link that contains its

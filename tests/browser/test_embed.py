@@ -220,10 +220,21 @@ def test_its_host_sets_its_state_and_hears_of_changes(host):
     rest(frame)
     assert player(frame, "p.progress") == 2
     page.wait_for_function("window.state?.eps === '0.5' && state.progress === '2' && state.d === '2'")
+    frame.evaluate(SEND_WHILE_BUILT, {"d": 2, "eps": 0.25})
+    page.evaluate(send, {"d": 3})
+    until(frame, "p.ready && p.params.eps === 0.25 && p.choices.d === '2'")
     for state in ({"gamma1": 2, "nothing": 1}, None, "text", [7]):
         page.evaluate(send, state)
     until(frame, "p.params.eps === p.recipe.parameters.find(({ name }) => name === 'eps').value")
 
+
+# Receive a state from the host as soon as the figure is rebuilt for other choices.
+SEND_WHILE_BUILT = """(state) => {
+  const [p] = normscape.players;
+  const message = new MessageEvent("message", { source: parent, data: { type: "normscape:set", state } });
+  const poll = () => p.ready ? setTimeout(poll) : dispatchEvent(message);
+  poll();
+}"""
 
 WRONG_STATES = [
     ({"eps": 99}, "eps=99 is not 0 or a number from"),

@@ -562,14 +562,19 @@ def test_back_skips_the_stops_of_every_closed_tour(page):
 
 
 def test_a_link_to_a_place_on_the_page_leaves_the_tour_open(page):
-    """A link to a heading of the same page (#…) does not close the tour.
+    """A link to a heading of the same page (#…) does not close the tour, and leaves the figure as it is.
 
     Neither do Back and Forward if they only change a choice. Once the tour is closed, Back skips the history
     entry of this link.
     """
     visit(page, "/cone")
-    player(page, "(p.tour.visit(0), location.hash = '#question')")
+    player(page, "p.tour.visit(0)")
     rest(page, "p.tour.current === 0")
+    counting = "((restore) => () => { p.restored += 1; return restore.call(p); })"
+    player(page, f"(p.restored = 0, p.restore = {counting}(p.restore), location.hash = '#question')")
+    page.wait_for_function("history.state?.at !== undefined")
+    rest(page, "p.tour.current === 0")
+    assert player(page, "p.restored") == 0
     page.select_option("#choice-what", "line")
     rest(page, "p.recipe.chosen.what === 'line'")
     page.go_back()

@@ -298,6 +298,9 @@ def test_a_reload_continues_the_presentation_and_another_visit_does_not(new_page
     page.reload()
     page.wait_for_selector(".presenting")
     until(page, "p.ready && p.tour.current === 1")
+    page.evaluate(TURNED)
+    page.keyboard.press("PageDown")
+    page.wait_for_function("() => turned")  # a browser enters full screen only at a key press
     page.goto("/fold")
     for _ in range(2):
         until(page, "p.ready")

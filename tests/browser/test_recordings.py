@@ -41,8 +41,10 @@ def test_recordings_are_opened_and_deleted(page, tmp_path):
     assert MARKUP in page.get_by_role("tab", include_hidden=True).first.text_content()
     assert not page.locator("[src=x]").count()
     assert not page.get_by_role("link", name="Take the tour").is_visible()
+    recordings = page.locator("#choice-recording option").all_text_contents()
     page.mouse.click(*player(page, PLACE, 1))
     rest(page, "String(p.choices.norm) === '3'")
+    assert page.locator("#choice-recording option").all_text_contents() == recordings
     assert player(page, "p.recipe.views[0].title") == "Norm 3 of 4: h.1.ln_1"
     with page.expect_download() as saved:
         page.locator(".recordings a", has_text=".csv").click()

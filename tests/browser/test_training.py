@@ -273,13 +273,20 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 @pytest.mark.allow_errors("400")
 def test_a_result_that_cannot_be_opened_is_told(page):
-    """The panel does not say that a run is shown if it was deleted before the page could open it."""
+    """The panel does not say that a run is shown if it was deleted before the page could open it.
+
+    Then the figure shows what the page's address names. So it does if the training fails.
+    """
     end = {"state": "done", "run": "0" * 16, "days": 30, "seed": 0, "step": STEPS, "seeds": 4, "solved": 0}
     visit(page, LONG)
     page.route(re.compile("/training$"), lambda route: route.fulfill(json={"ticket": "0" * 32}))
-    page.route(TICKET, lambda route: route.fulfill(json={"end": end | {"ended": 0}}))
-    order(page, steps=STEPS, seeds=4)
-    words(page, "its result cannot be opened")
+    ends = [end | {"ended": 0}, {"state": "lost"}]
+    page.route(TICKET, lambda route: route.fulfill(json={"end": ends.pop(0)}))
+    for told in ("its result cannot be opened", "The training was lost"):
+        player(page, "p.showTraining(p.recipe)")  # a picture of a training
+        order(page, steps=STEPS, seeds=4)
+        words(page, told)
+        until(page, "p.ready && !p.growing")
     page.unroute_all()
 
 
