@@ -162,8 +162,8 @@ async def ours(viewer: Viewer, files: list[str]) -> None:
 async def naive(viewer: Viewer, files: list[str]) -> None:
     """Open the Dash page, then drag its slider for PLAYING seconds.
 
-    Each tick is a request, sent after the response to the previous one. files: the paths of the files of the
-    page.
+    While it drags, it sends a request at most TICKS times a second, each after the response to the previous
+    one. files: the paths of the files of the page.
     """
     hall = viewer.hall
     for path in ("/", *files, "/_dash-layout", "/_dash-dependencies"):

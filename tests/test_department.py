@@ -103,7 +103,7 @@ def department(folder, *, tls=True, **others):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """Run a department server; yields a function `fetch`, and the path of the web server's log.
+    """Run a department server (see `department`); yields a function `fetch`, and the path of its log.
 
     `fetch(path, method, reader, body, **headers)` sends a request over TLS, and returns status, body and
     headers of the answer. reader: the local IP address from which the request comes.

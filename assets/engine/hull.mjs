@@ -100,10 +100,10 @@ function line(x, n) {
   return { order: [low, high], triangles: [] };
 }
 
-/** The hull of points in the plane, by Andrew's monotone chain. `order` has the indices of its corners
- * counterclockwise; the last is the first again. @param {Float64Array} x two coordinates for each point
- * @param {number} n the number of points @param {number} tolerance a point that sticks out at most this far
- * is not a corner */
+/** The hull of points in the plane, by Andrew's monotone chain. Returns the indices of its corners
+ * counterclockwise as `order`, with the first again at the end, and no `triangles`.
+ * @param {Float64Array} x two coordinates for each point @param {number} n the number of points
+ * @param {number} tolerance a point that sticks out at most this far is not a corner */
 function polygon(x, n, tolerance) {
   const sorted = Array.from({ length: n }, (_, i) => i).sort(
     (i, j) => x[2 * i] - x[2 * j] || x[2 * i + 1] - x[2 * j + 1],

@@ -102,7 +102,7 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting; first stop waiting for another scene. Does nothing
+/** Perform the action of a key press while presenting, and no longer wait for another scene. Does nothing
  * while a dialog is open, while Shift is held, or if the key press belongs to the browser or to the focused
  * element. Page Up and Page Down, the keys of a clicker (a remote control for slides), move through the tour
  * even while another control has the focus. Page Up, Page Down and Enter take the focus from a field, so
@@ -112,12 +112,13 @@ export function present(player, handed = false) {
 function press(event, player, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);
-  const ofClicker = key.startsWith("Page") && !ctrlKey && !metaKey && !altKey && !shiftKey;
+  const alone = !ctrlKey && !metaKey && !altKey && !shiftKey;
+  const ofClicker = alone && key.startsWith("Page");
   const moves = key.startsWith("Arrow") || key === "Home" || key === "End";
   const ofSlider = moves && target.matches("input[type=range]:focus-visible");
   if (document.querySelector("dialog[open]")) return;
   const left = ofClicker ? "input, select" : "input[type=text], input[type=number]";
-  if ((ofClicker || key === "Enter") && target.matches(left)) target.blur();
+  if ((ofClicker || (alone && key === "Enter")) && target.matches(left)) target.blur();
   if ((elsewhere(event) && !ofClicker) || ofSlider || shiftKey) return;
   const act = actions[key.length === 1 ? key.toLowerCase() : key];
   const pressesButton = [" ", "Enter"].includes(key) && target.closest("button");

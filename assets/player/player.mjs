@@ -373,7 +373,7 @@ export class Player {
     this.#changes.giveUpStop();
   }
 
-  /** Show the recipe of a training that is running. @param {Recipe} recipe */
+  /** Show the recipe of a running training, if it can be shown now (`Growth.show`). @param {Recipe} recipe */
   showTraining(recipe) {
     this.#growth.show(recipe);
   }

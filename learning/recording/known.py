@@ -239,10 +239,11 @@ def _like(module: Any, like: Any) -> Any:
 
 
 def _tried(module: Any, shape: tuple[int, ...], like: Any) -> tuple[Array, Any]:
-    """Call a module on random probe vectors; return the vectors (n, d) and the module's output.
+    """Call a module on four random probe vectors; return the vectors (4, d) and the module's output.
 
-    `shape` is the shape of the module's input, (n, …), to which the vectors are reshaped. Two vectors are so
-    short that ε matters for the output. `like` is a tensor with the dtype and device of the input.
+    The vectors are the same in each call. Two are so short that ε matters for the output. `shape` is the
+    shape of the module's input, (4, …), to which they are reshaped; `like` is a tensor with the input's dtype
+    and device. Raises ValueError if the output has another shape.
     """
     n, d = shape[0], prod(shape[1:])
     short = max(sqrt(max(_eps(module, like), default=0.0)), MIN_PROBE_SCALE)

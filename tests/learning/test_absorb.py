@@ -63,7 +63,8 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 def test_each_step_is_needed(shape, weights, tokens):
     """No step of the folding can be left out: the model with RMSNorm would not give the original output.
 
-    `gains_absorbed` raises ValueError if `shifts_absorbed` was left out, and `centred` if `untied` was.
+    Without `shifts_absorbed` before it, `gains_absorbed` raises ValueError; so does `centred` without
+    `untied`.
     """
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)

@@ -68,7 +68,7 @@ const vertex = ({ lift, least, most, rim }) =>
 
 /** The changes to the second vertex shader that Plotly has for markers, as pairs of old and new text. This
  * shader gets no depth effects. But it is linked with the changed fragment shader, so it must declare the
- * `varying` variables that the fragment shader reads. */
+ * `varying` variables that the fragment shader reads, and set them to constants. */
 const OTHER = /** @type {[string, string][]} */ ([
   ["attribute vec2 glyph;", `attribute vec2 glyph;${VARYING}`],
   [

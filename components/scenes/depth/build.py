@@ -149,7 +149,7 @@ def written(matrix: Array) -> Affine:
 
 
 def space_view(kind: str, reach: float) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the tokens' paths through the blocks, and its clouds.
+    """View of the tokens' paths through the blocks, and the clouds of its axes and its sphere.
 
     If `kind` is "layer_norm" or "rms_norm", it also shows the vectors that the branches read. It shows a
     sphere of radius 2 if `kind` is "layer_norm" or "post_ln", and the origin if it is "none". reach: the
