@@ -221,7 +221,8 @@ function ranked(entries, query) {
   const wordWeights = rarities.map((each) => each || meanRarity);
   const totalWeight = sum(wordWeights);
   /** The similarity of the query to a name: 2 if both are the same text; otherwise twice the weight of the
-   * words that both have, divided by the sum of the weights of both (Dice coefficient, 0 to 1). */
+   * words that both have, divided by the sum of the weights of both (Dice coefficient). Words that only begin
+   * alike, and synonyms, count in part. */
   const nameSimilarity = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
       likes.map((like, k) => wordWeights[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),

@@ -263,7 +263,7 @@ export class Panel {
     throw new Error("abstract");
   }
 
-  /** The positions of points in pixels from the figure's top left: x and y of each. @abstract @type
+  /** Compute the positions of points in pixels from the figure's top left: x and y of each. @abstract @type
    * {(points: Float32Array) => Float32Array} */
   pixels() {
     throw new Error("abstract");

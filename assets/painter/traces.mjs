@@ -163,6 +163,6 @@ function filled(view, trace, drawn) {
 
 /** The `textposition` of the count at the place (x, y) of a 2D view: towards the vertical axis and away from
  * the horizontal one, so that an arrow from the origin to the place does not cover the count. @param {number}
- * x @param {number} y @param {number} high the height of the view in axis units; a place counts as above the
- * horizontal axis if it is at most high/100 below it */
+ * x @param {number} y @param {number} high the height of the view in axis units; a place on the horizontal
+ * axis, or at most high/100 below it, counts as above the axis */
 const labelPosition = (x, y, high) => `${y > -high / 100 ? "top" : "bottom"} ${x > 0 ? "left" : "right"}`;

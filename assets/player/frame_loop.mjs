@@ -35,7 +35,9 @@ export class FrameLoop {
   #request = 0;
   #lastFrame = 0; // time of the previous frame in milliseconds; 0 at rest
   #restTimer = 0;
-  #ran = false; // whether the scene or its clock has run since the figure was last at rest
+  /** Whether, since the figure was last at rest, the points have moved from stage to stage (`leg`) or the
+   * clock has run (`running`). */
+  #ran = false;
   /** Whether frames can be drawn: the first panel shows the recipe, or there is no WebGL and so no panel. */
   living = false;
   /** @type {(() => void)[]} called in each frame: update the parts of the page */ shows = [];

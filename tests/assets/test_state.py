@@ -374,8 +374,8 @@ def test_a_stage_chosen_after_a_paused_opening_stays(node):
     assert just["progress"] == 1
 
 
-def test_a_choice_during_a_run_shows_the_stage_to_which_it_was_moving(node):
-    """A new recipe that arrives during a run is shown at the stage to which the run was moving.
+def test_a_choice_during_a_run_shows_its_next_stage(node):
+    """A new recipe that arrives during a run is shown at the run's next stage.
 
     If the reader has paused the run before, the new recipe is shown where the run was paused.
     """

@@ -63,9 +63,10 @@ def without_eps():
 def degree_doubles():
     """The image of a plane under a norm has degree 2, and its image under another layer and norm degree 4.
 
-    For x in the plane ⟨n, x⟩ = h, the image u = u_ε(x) satisfies ‖u‖² + ε/h²·⟨n, u⟩² = 1. The next image
-    y = u_ε(Au + b) satisfies P(y) + r·S(y) = 0, with polynomials P and S of degree 2 and 1 and the root
-    r = √(1 − ‖y‖²). Multiplied by P − r·S this is P² − r²S² = 0, without a root and of degree 4.
+    For x in the plane ⟨n, x⟩ = h, the image u = u_ε(x) satisfies ‖u‖² + ε/h²·⟨n, u⟩² = 1. The next image is
+    y = u_ε(Au + b). With the root r = √(1 − ‖y‖²), u = A⁻¹(√ε·y/r − b). Put into the equation of u, and
+    multiplied by r², this gives P(y) + r·S(y) = 0, with polynomials P and S of degree 2 and 1. Multiplied by
+    P − r·S this is P² − r²S² = 0, without a root and of degree 4.
     """
     rng = np.random.default_rng(5)
     eps, h, n = 0.3, 0.7, np.array([0.6, 0, 0.8])

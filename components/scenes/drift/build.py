@@ -228,8 +228,9 @@ def tracked(x: Array) -> Affine:
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
     """Marks of all letters and their paths.
 
-    The path of the followed (selected) letter is drawn thicker, up to the slider's step. stops: the values of
-    the slider at which paths are computed. size: the size of the letters' points.
+    All paths are drawn whole. That of the followed (selected) letter is thicker up to the slider's step.
+
+    stops: the values of the slider at which paths are computed. size: the size of the letters' points.
     """
     way: dict[str, Any] = {"parameter": "slide", "stops": stops}
     return (

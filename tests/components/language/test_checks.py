@@ -91,7 +91,10 @@ def gate(fate="apart", before=1, basis=np.eye(3)):  # noqa: B008
 
 
 def iterated(mark):
-    """A function that returns the small recipe with a mark, and with a cloud `i` that an `Orbit` iterates."""
+    """A function without arguments: it returns the recipe of `with_mark(mark)`, with one more cloud `i`.
+
+    A step `Orbit` iterates the points of this cloud.
+    """
     orbit = Cloud("i", np.eye(3), Pipeline((Orbit(Pipeline((Affine(np.eye(3)),)), 3),)))
     small = with_mark(mark)
     return lambda: replace(small(), clouds=(*recipe(3).clouds, orbit))
