@@ -472,7 +472,7 @@ CLAIMS = {
     r"at $\sigma^2 = \varepsilon$ half of the sum is left.": what_epsilon_leaves,
     r"A centred vector whose $\sigma$ is far below $\sqrt\varepsilon$ is multiplied by $1/\sqrt\varepsilon$ and no more: it stays short, and 0 stays 0.": tiny_vectors,
     r"then half of the length is left at $\sigma = \varepsilon$. With $\varepsilon = 10^{-5}$ this version affects vectors whose $\sigma$ is near or below 0.00001. PyTorch's version already affects vectors whose $\sigma$ is near or below 0.003.": where_it_stands,
-    "### Does the order of the steps matter? Yes. **Normalise, then centre**: each vector is divided by its own root mean square, and then centred. The points lie in the plane, but those whose mean was not 0 lie inside the circle. The larger a point's mean was, compared with its standard deviation, the nearer it is to the middle.": the_order_of_the_steps,
+    "### Does the order of the steps matter? Yes. **Normalise, then centre**: each vector is divided by its own root mean square, and then centred. The points lie in the plane, but those whose mean was not 0 lie inside the circle. The larger the absolute value of a point's mean was, compared with its standard deviation, the nearer it is to the middle.": the_order_of_the_steps,
     r"$$\sum_i z_i^2 = d \, \frac{\sigma^2}{\sigma^2 + \varepsilon}$$ in place of $d$.": what_epsilon_leaves,
     r"So before $\gamma$ and $\beta$ an output has the length $\sqrt d$ if $\varepsilon = 0$, and is shorter otherwise.": length_of_an_output,
     r"Let $v$ lie in the plane, so $\sum_i v_i = 0$, and let no $\gamma_i$ be 0. Then $\sum_i \frac{1}{\gamma_i} (\gamma_i v_i) = 0$: the vector $(1/\gamma_1, \dots, 1/\gamma_d)$ is perpendicular to the new plane.": the_tilted_plane,
