@@ -44,6 +44,8 @@ MATHML_ROOT = re.compile(r"<msqrt>((?:(?!<msqrt|<mfrac).)*?)</msqrt>")
 MATHML_FRACTION = re.compile(
     r"<mfrac><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow><mrow>((?:(?!<mfrac|<msqrt).)*?)</mrow></mfrac>"
 )
+# an inline formula with the signs that touch it
+TOUCHED_FORMULA = re.compile(r"""([(“]*)(<span class="math inline">.*?</span>)((?:'s)?[,.;:!?)”]*)""")
 SUPERSCRIPTS = str.maketrans("-−+0123456789", "⁻⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹")
 MAX_CACHED_FORMULAS = 100
 MAX_ANSWERS = 9  # to the question of a tour stop; each has a digit key
@@ -132,8 +134,15 @@ def _markdown() -> MarkdownIt:
 
 
 def markdown(text: str) -> str:
-    """Markdown → HTML."""
-    return _markdown().render(text)
+    """Markdown → HTML. A line does not break between an inline formula and the signs that touch it."""
+    return _unbroken(_markdown().render(text))
+
+
+def _unbroken(html: str) -> str:
+    """The HTML with elements of the class `unbroken` around inline formulas and the signs that touch them."""
+    return TOUCHED_FORMULA.sub(
+        lambda found: f'<span class="unbroken">{found[0]}</span>' if found[1] or found[3] else found[0], html
+    )
 
 
 def prose(text: str) -> str:
@@ -162,7 +171,7 @@ def _passage(named: str, words: str, after: str) -> str:
 
 def line(text: str) -> str:
     """Convert one line of Markdown to HTML without the surrounding `<p>`."""
-    return _markdown().renderInline(text)
+    return _unbroken(_markdown().renderInline(text))
 
 
 def plain(html: str) -> str:

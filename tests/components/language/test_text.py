@@ -1,10 +1,22 @@
+import re
 from itertools import groupby
 from xml.etree import ElementTree
 
 import pytest
 
 from components.language.scene import scenes
-from components.language.text import Text, _markdown, formula, heading, mathml, pieces, plain, prose, read
+from components.language.text import (
+    Text,
+    _markdown,
+    formula,
+    heading,
+    line,
+    mathml,
+    pieces,
+    plain,
+    prose,
+    read,
+)
 from components.training.recipes import state_of
 from tests.scenes.rules import keep
 
@@ -95,6 +107,13 @@ def test_a_stop_without_a_state_is_an_error(tmp_path):
     (tmp_path / "text.md").write_text("## A tour\n\n### Here\nLook.\n", "utf-8")
     with pytest.raises(ValueError, match="'Here' must begin with a line '@"):
         read(tmp_path / "text.md")
+
+
+def test_a_line_does_not_break_between_a_formula_and_its_comma():
+    touched, alone, bracketed = (line(text) for text in ("along $w$, as", "the $w$ as", "a vector ($w$)"))
+    assert re.fullmatch(r'along <span class="unbroken"><span class="math.*</span>,</span> as', touched)
+    assert "unbroken" not in alone
+    assert re.fullmatch(r'a vector <span class="unbroken">\(<span class="math.*</span>\)</span>', bracketed)
 
 
 def test_mathml_keeps_classes():
