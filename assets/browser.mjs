@@ -13,25 +13,28 @@ export const prefersReducedData = () =>
   reducedData.matches ||
   Boolean(/** @type {{connection?: {saveData?: boolean}}} */ (navigator).connection?.saveData);
 
-/** The text stored under a key; null if there is none, or if storage is unavailable, as in sandboxes and
- * some private windows. @param {string} key
+/** Texts by key, kept until the page is left. They replace the browser's storage where it is unavailable, as
+ * in sandboxes and some private windows. @type {Map<string, string | null>} */
+const unstored = new Map();
+
+/** The text stored under a key; null if there is none. @param {string} key
  * @param {"localStorage" | "sessionStorage"} [area] */
 export function stored(key, area = "localStorage") {
   try {
     return globalThis[area].getItem(key);
   } catch {
-    return null;
+    return unstored.get(key) ?? null;
   }
 }
 
-/** Store a text under a key, or remove it if the text is null; does nothing if storage is unavailable.
+/** Store a text under a key, or remove it if the text is null.
  * @param {string} key @param {string | null} text @param {"localStorage" | "sessionStorage"} [area] */
 export function store(key, text, area = "localStorage") {
   try {
     if (text === null) globalThis[area].removeItem(key);
     else globalThis[area].setItem(key, text);
   } catch {
-    /* nothing is stored */
+    unstored.set(key, text);
   }
 }
 

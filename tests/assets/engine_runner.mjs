@@ -7,6 +7,7 @@
 import "./browser_globals.mjs";
 import { figure, figureReply } from "./figure_runner.mjs";
 import { Element, Player } from "./figure_stand_ins.mjs";
+import { store, stored } from "../../assets/browser.mjs";
 import { duration } from "../../assets/dom.mjs";
 import { recorded } from "../../assets/page/film.mjs";
 import { resting } from "../../assets/player/resting.mjs";
@@ -775,6 +776,17 @@ const answers = {
       isTypeSupported: (/** @type {string} */ type) => types.includes(type),
     };
     return recorded() ?? null;
+  },
+  /** The values of `stored` after texts are stored in a browser that refuses its storage. */
+  storedWithoutStorage({ key, texts }) {
+    const refuses = () => {
+      throw new DOMException("", "SecurityError");
+    };
+    Object.defineProperty(globalThis, "localStorage", { configurable: true, get: refuses });
+    return [null, ...texts].map((text) => {
+      store(key, text);
+      return stored(key);
+    });
   },
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
   figure,
