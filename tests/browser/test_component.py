@@ -280,6 +280,22 @@ def test_what_a_callback_sets_wrongly_is_named_until_it_is_corrected(new_page):
         assert slider(one) == 3
 
 
+def test_keys_in_the_list_of_keys_do_not_act_on_the_figure_behind_it(new_page):
+    with served(strange([])) as base:
+        page = new_page(known=base)
+        page.goto(f"{base}/lab/")
+        one = page.locator("#one")
+        one.locator("#parameter-t").press("Home", timeout=TIMEOUT_MS)
+        page.keyboard.press("?")
+        one.get_by_role("dialog").wait_for()
+        one.get_by_role("button", name="Close").press("r")
+        assert slider(one) == -5
+        page.keyboard.press("Escape")
+        page.keyboard.press("r")
+        until(lambda: slider(one) == 3)
+        page.close()  # while the server still answers what the figure reports
+
+
 def test_scenes_that_are_removed_while_plotly_loads_request_no_recipes(new_page):
     with served(strange([])) as base:
         page, held, recipes = new_page(known=base), [], []
