@@ -75,7 +75,7 @@ function sortable({ columns, rows, abouts, choice }, player) {
     body.replaceChildren(
       ...all.map(({ cells: [first, ...rest], value }) =>
         choice
-          ? tableRow(h("button", { type: "button" }, first), rest, {
+          ? tableRow(h("button", { type: "button", id: `row-${choice}-${value}` }, first), rest, {
               className: String(value) === String(player.choices[choice]) ? "current" : "",
               onclick: () => player.choose({ [choice]: String(value) }),
             })

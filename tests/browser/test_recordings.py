@@ -103,6 +103,7 @@ def test_the_table_of_all_norms_sorts_opens_a_norm_and_is_saved(page):
     rest(page, "String(p.choices.norm) === '2'")
     table.get_by_role("button", name="9: ln_f").press("Enter")
     rest(page, "String(p.choices.norm) === '9'")
+    expect(table.get_by_role("button", name="9: ln_f"), "the next Tab goes on from there").to_be_focused()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text().splitlines()
