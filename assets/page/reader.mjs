@@ -45,7 +45,7 @@ for (const button of /** @type {NodeListOf<HTMLElement>} */ (
   button.addEventListener("click", async () => {
     failure.remove();
     const loaded = await import("./search.mjs").catch(() => null);
-    if (loaded) loaded.search(button.dataset.index ?? "");
-    else document.querySelector("header")?.after(failure);
+    if (!loaded) document.querySelector("header")?.after(failure);
+    else if (!document.querySelector("dialog[open]")) loaded.search(button.dataset.index ?? "");
   });
 }

@@ -14,10 +14,14 @@
       return "";
     }
   }; // storage is not available in a sandbox
-  const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
-  const linked = new URLSearchParams(location.search).get("theme");
-  // a standalone figure has its theme in `data-theme`
-  let asked = [linked, root.dataset.theme, kept].find((name) => Object.hasOwn(names, name)) ?? "auto";
+  let asked = "auto";
+  const choose = () => {
+    const kept = /(?:^|; )theme=(\w+)/.exec(path && cookie())?.[1];
+    const linked = new URLSearchParams(location.search).get("theme");
+    // a standalone figure has its theme in `data-theme`
+    asked = [linked, root.dataset.theme, kept].find((name) => Object.hasOwn(names, name)) ?? asked;
+  };
+  choose();
   if (root.dataset.theme) root.dataset.theme = asked; // an embed reads there whether it follows its host
   const show = () => {
     root.dataset.scheme = asked === "auto" ? (system.matches ? "dark" : "light") : asked;
@@ -26,6 +30,12 @@
   };
   system.addEventListener("change", show);
   addEventListener("DOMContentLoaded", show);
+  // the Back button may show a page that the browser has kept since before the theme was changed
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted || root.dataset.theme) return;
+    choose();
+    show();
+  });
   // the theme switch (below) and links send this event; only the switch stores the theme
   addEventListener("normscape:theme", (event) => {
     asked = event.detail;

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from components.language.scene import scenes
+from tests import waiting
 from tests.browser.hand import (
     SMALL_2D,
     SMALL_3D,
@@ -168,6 +169,35 @@ def test_a_search_without_the_server_says_so(page):
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_role("dialog", name="Search")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_two_clicks_open_one_search(new_page):
+    page = new_page()
+    held = []
+    page.route("**/search.mjs", lambda route: held.append(route))
+    page.goto("/words")
+    for _ in range(2):
+        page.get_by_role("button", name="Search").click()
+    waiting.until(lambda: page.evaluate("1") and held)
+    for route in held:
+        route.continue_()
+    page.get_by_role("dialog", name="Search").first.wait_for()
+    frames(page)
+    assert page.get_by_role("dialog", name="Search").count() == 1
+
+
+def test_a_page_that_the_browser_has_kept_shows_a_theme_chosen_elsewhere(new_page):
+    """After the Back button, a page has the theme chosen on another page, unless its link names a theme.
+
+    The browser of the tests keeps no pages, so the test dispatches the event with which a kept page returns.
+    """
+    page = new_page(color_scheme="light")
+    for query, scheme in (("", "dark"), ("?theme=light", "light")):
+        page.goto(f"/words{query}")
+        page.evaluate("document.cookie = 'theme=dark; path=/'")
+        page.evaluate("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+        expect(page.locator("html")).to_have_attribute("data-scheme", scheme)
+        page.context.clear_cookies()
 
 
 def test_the_gallery_fetches_the_theme_that_is_shown(new_page):
