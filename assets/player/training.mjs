@@ -221,8 +221,7 @@ function adoptChoices(wanted) {
   const { shown, seeds } = followed;
   const beyond = Number(wanted.seed) >= seeds;
   shown.notice(beyond ? `seed=${wanted.seed}, but this training has ${seeds} seeds, numbered from 0` : "");
-  if (beyond) return true;
-  shown.setChosen(wanted);
+  shown.setChosen(beyond ? { seed: shown.choices.seed } : wanted); // a refused seed leaves its field
   askForPictures(changed());
   return true;
 }

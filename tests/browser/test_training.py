@@ -159,6 +159,7 @@ def test_another_seed_is_followed_while_it_trains_and_kept(new_page):
     page.fill("#choice-seed", "19")
     page.press("#choice-seed", "Tab")
     page.locator(".notice", has_text="this training has 16").wait_for(timeout=TIMEOUT_MS)
+    assert page.input_value("#choice-seed") == "3", "the field shows the seed of the picture again"
     assert not asked, "the worker shows what the hand wants to see"
     page.click("#train-stop")
     said = words(page, r"of 16 solve it after")
