@@ -40,11 +40,11 @@ export function goOn(player) {
 }
 
 /** Note how the presentation goes on if the page is reloaded. Does nothing if the next page is another scene
- * of the presentation. @param {number | null} stop the index of the tour's stop to open; −1: the presentation
- * goes on without a stop; null: it does not go on */
+ * of the presentation. @param {number} stop the index of the tour's stop to open; −1: the presentation goes
+ * on without a stop */
 function continueAt(stop) {
   if (stored(CONTINUE_KEY, "sessionStorage") === HANDED_OVER) return;
-  store(CONTINUE_KEY, stop === null ? null : String(stop), "sessionStorage");
+  store(CONTINUE_KEY, String(stop), "sessionStorage");
 }
 
 /** Start presenting. The presentation ends with Escape, P, F, the × button, or when full screen ends. @param
@@ -69,7 +69,7 @@ export function present(player, handed = false) {
     if (document.fullscreenElement === root) return void document.exitFullscreen();
     ending.abort();
     stay(player);
-    continueAt(null);
+    store(CONTINUE_KEY, null, "sessionStorage"); // also if the page of another scene is on its way
     root.classList.remove("presenting", "pointing");
     dot.element.remove();
     close.remove();

@@ -288,6 +288,29 @@ def test_without_a_network_the_presentation_stays_and_says_why(new_page):
     page.close()
 
 
+def test_a_presentation_that_ends_while_the_next_page_loads_does_not_go_on_there(new_page):
+    page = new_page()
+    visit(page, f"{PAGE}&tour={len(STOPS)}")
+    page.evaluate(LEAVE_WHILE_LOADING)
+    page.keyboard.press("p")
+    page.wait_for_selector(".presenting")
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**/rmsnorm?*")
+    until(page, "p.ready")
+    assert not page.locator(".presenting").count()
+    page.close()
+
+
+# Press × as soon as the browser begins to load the page of the next scene. Full screen, which would have to
+# end first, is not available.
+LEAVE_WHILE_LOADING = """const set = Storage.prototype.setItem;
+Element.prototype.requestFullscreen = undefined;
+void (Storage.prototype.setItem = function (...all) {
+  set.apply(this, all);
+  if (all[1] === "handed over") queueMicrotask(() => document.querySelector(".leave").click());
+});"""
+
+
 def test_a_reload_continues_the_presentation_and_another_visit_does_not(new_page):
     page = new_page()
     visit(page, PAGE)
