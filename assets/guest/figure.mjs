@@ -98,7 +98,10 @@ export class Figure {
   #next(turn) {
     this.queue = this.queue.then(() => {
       if (this.closed.signal.aborted) return;
-      const done = turn().catch(() => this.#refuse(NOT_DRAWN_TEXT));
+      const done = turn().catch((error) => {
+        console.error(error);
+        return this.#refuse(NOT_DRAWN_TEXT);
+      });
       return Promise.race([done, new Promise((go) => (this.goOn = () => go(undefined)))]);
     });
   }
@@ -345,7 +348,8 @@ async function library(source) {
   if (theirs) page.Plotly = theirs;
   script.remove();
   page.normscape.plotly = ours ? Promise.resolve(ours) : Promise.reject(new Error("Plotly did not load"));
-  page.normscape.plotly.catch(() => {});
+  page.normscape.plotly.catch(() => {}); // the player reports it
+  if (!ours) drawing = undefined; // the next figure tries again
   /** @type {NodeListOf<HTMLStyleElement>} */
   const styles = document.querySelectorAll("style[id^='plotly.js-style']");
   const rules = [...styles].flatMap((style) => [...(style.sheet?.cssRules ?? [])]);

@@ -5,7 +5,7 @@
  */
 
 import "./browser_globals.mjs";
-import { figure, figureReply } from "./figure_runner.mjs";
+import { figure, figureReply, figuresWithFaults } from "./figure_runner.mjs";
 import { Element, Player } from "./figure_stand_ins.mjs";
 import { store, stored } from "../../assets/browser.mjs";
 import { duration } from "../../assets/dom.mjs";
@@ -791,6 +791,7 @@ const answers = {
   query: ({ pairs }) => new URLSearchParams(pairs).toString(),
   figure,
   figureReply,
+  figuresWithFaults,
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -136,3 +136,41 @@ export async function figureReply({ status, body }) {
   shown.close();
   return shown.page.children.find(({ className }) => className === "refused")?.textContent;
 }
+
+/** Show one figure after the other in a new page. Returns for each figure whether it has loaded Plotly's
+ * script, and the errors in the console. faults: for each figure "script" if the script does not run, "html"
+ * if the request for its HTML throws an exception, otherwise "". */
+export async function figuresWithFaults({ faults }) {
+  const { h } = await prepared();
+  const { Figure } = await import("../../assets/guest/figure.mjs?new page");
+  const { document, window } = globalThis;
+  const { error } = console;
+  const states = [];
+  for (const fault of faults) {
+    const state = { loads: false, errors: [] };
+    document.head.append = (script) => {
+      state.loads = true;
+      document.currentScript = script;
+      if (fault !== "script") window.Plotly = {};
+      script.onload();
+    };
+    console.error = (reason) => state.errors.push(reason.message);
+    globalThis.fetch = async () => new Response('{"error": "not allowed"}', { status: 400 });
+    const giver = {
+      styles: () => ({ sheet: h("style", {}), there: Promise.resolve() }),
+      figure: async () => {
+        if (fault === "html") throw new Error("no HTML");
+        return { html: "?" };
+      },
+      dress: () => "plotly.js",
+      scheme: () => "light",
+    };
+    const shown = new Figure(h("div", {}), giver, () => {});
+    shown.show({ slug: "x" });
+    await new Promise((go) => setTimeout(go, 50));
+    shown.close();
+    states.push(state);
+  }
+  console.error = error;
+  return states;
+}

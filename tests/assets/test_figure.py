@@ -125,3 +125,12 @@ def test_a_figure_with_other_controls_takes_over_the_readers_values_although_cho
     other = {"controls": ["progress"]}
     *_, end = after(node, show(), move, HANGS, show(**other), BACK, show(**other, choices=EIGHT), HOLD)
     assert (end["n"], end["params"]["gain"]) == ("8", 0.9)
+
+
+def test_a_script_that_did_not_load_is_loaded_again_for_the_next_figure(node):
+    states = node.ask("figuresWithFaults", faults=["script", "", ""])
+    assert [state["loads"] for state in states] == [True, True, False]
+
+
+def test_a_fault_in_a_figure_is_reported_to_the_console(node):
+    assert node.ask("figuresWithFaults", faults=["html"])[0]["errors"] == ["no HTML"]
