@@ -19,29 +19,46 @@ const CHUNK_MS = 100; // duration of a chunk of the recording, in milliseconds
 const CHUNK_TIMEOUT_MS = 5000; // milliseconds to wait for a chunk, at most
 const MIN_FILM_BYTES = 100; // a smaller file has only a header
 
+let filming = false; // whether a video is being recorded
+
 /** @typedef {typeof FORMATS[number]} Format */
 
 /** The first of FORMATS that this browser can record; undefined if it can record none of them. */
 export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorder?.isTypeSupported(type));
 
-/** The format in which the figure can be recorded; undefined if it has no panels or only one stage, or if the
- * browser cannot record. @param {Player} player */
-export const filmFormat = (player) => (player.panels.length > 0 && player.last > 0 ? recorded() : undefined);
+/** The format in which the figure can be recorded; undefined if it has no panels or only one stage, if the
+ * browser cannot record, or while a video is being recorded. @param {Player} player */
+export const filmFormat = (player) =>
+  !filming && player.panels.length > 0 && player.last > 0 ? recorded() : undefined;
 
-/** Play the figure once from stage 0 to the last stage, and save the recording as a download. If the reader
- * switches on the loop in the meantime, the recording ends there and is saved; if the player is closed,
- * nothing is saved. @param {Player} player @param {Format} format the video format */
+/** Play the figure once from stage 0 to the last stage, and save the recording as a download. Then the figure
+ * gets its progress, camera and loop again. If the reader switches on the loop in the meantime, the recording
+ * ends there and is saved, and the figure goes on from there; if the player is closed, nothing is saved.
+ * @param {Player} player @param {Format} format the video format */
 export async function film(player, { type, ending }) {
+  const { loop, progress, camera } = player;
+  filming = true;
   player.loop = false;
   player.notice("Recording the video …");
-  const forgetPlaces = await placeNames(player);
-  const parts = await recording(player, type).finally(forgetPlaces);
-  if (player.closed) return;
-  const saved = new Blob(parts, { type });
-  if (saved.size < MIN_FILM_BYTES)
-    return player.notice("The browser recorded nothing. A smaller window may help.");
-  player.notice("");
-  saveData(saved, `${player.slug}.${ending}`);
+  try {
+    const forgetPlaces = await placeNames(player);
+    const parts = await recording(player, type).finally(forgetPlaces);
+    if (player.closed) return;
+    const saved = new Blob(parts, { type });
+    const isEmpty = saved.size < MIN_FILM_BYTES;
+    player.notice(isEmpty ? "The browser recorded nothing. A smaller window may help." : "");
+    if (!isEmpty) saveData(saved, `${player.slug}.${ending}`);
+  } catch (error) {
+    console.error(error);
+    player.notice("The video could not be recorded. Reload the page to try again.");
+  } finally {
+    filming = false;
+    if (!player.closed && !player.loop) {
+      player.loop = loop;
+      player.seek(Math.min(progress, player.last)); // the recipe may have changed
+      if (player.camera !== camera) player.fly(camera);
+    }
+  }
 }
 
 /** Record the figure while it plays once. @param {Player} player @param {string} type the video format

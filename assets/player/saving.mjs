@@ -78,12 +78,12 @@ function arrange(views, parent) {
  * figure is shown at NAMING_FRAMES moments between the first and the last stage. @param {Player} player
  * @returns a promise of a function that gives the names their places at rest again */
 export async function placeNames(player) {
-  const { panels, last } = player;
+  const { panels } = player;
   const place = () => panels.forEach((panel) => panel.opened && panel.onRest());
   document.documentElement.classList.add("film");
   for (const panel of panels) panel.filmFrames = [];
   for (let k = 0; k < NAMING_FRAMES && !player.closed; k++) {
-    player.seek((k * last) / (NAMING_FRAMES - 1));
+    player.seek((k * player.last) / (NAMING_FRAMES - 1));
     for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
     for (const panel of panels) if (panel.opened) panel.filmFrames.push(panel.pixelFrame);
   }

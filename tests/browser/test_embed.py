@@ -492,6 +492,45 @@ def test_a_film_that_is_broken_off_ends(new_page):
         assert len(saved) == 1, "the first"
 
 
+@pytest.mark.allow_errors("no encoder")
+def test_a_film_leaves_the_figure_as_it_was_and_a_failure_is_told(new_page):
+    """After a film, and after one that failed, the figure has its progress, its camera and its loop again.
+
+    While a film is recorded, no second one is offered.
+    """
+    page = new_page(viewport=SMALL)
+    page.add_init_script(WATCH_RECORDERS)
+    visit(page, "/labels?data=xor&progress=2.5&camera=0.6,-0.6,0.3")  # a film turns its camera
+    share = page.get_by_role("button", name="Share, embed")
+    video = page.get_by_role("button", name="the video")
+    player(page, "(p.speed = 20, p.loop = true)")
+    page.evaluate("void (MediaRecorder.prototype.start = () => { throw new Error('no encoder'); })")
+    share.click()
+    video.click()
+    expect(page.locator(".notice")).to_contain_text("could not be recorded")
+    rest(page, "p.progress === 2.5 && p.loop")
+    page.evaluate("delete MediaRecorder.prototype.start")
+    share.click()
+    with page.expect_download(timeout=TIMEOUT_MS):
+        video.click()
+        page.wait_for_function("() => recorders[1]?.state === 'recording'", timeout=TIMEOUT_MS)
+        share.click()
+        assert not video.count()
+        page.keyboard.press("Escape")
+    rest(page, "p.progress === 2.5 && p.loop && p.camera.eye[0] === 0.6")
+
+
+def test_a_choice_with_fewer_stages_does_not_break_off_a_film(new_page):
+    page = new_page(viewport=SMALL)
+    visit(page, f"/layernorm?{SMALL_2D}")
+    player(page, "(p.speed = 20, p.commands.share(p))")
+    with page.expect_download(timeout=TIMEOUT_MS):
+        page.get_by_role("button", name="the video").click()
+        player(page, "p.choose({ variant: 'rmsnorm' })")
+    assert player(page, "p.last") < 5
+    page.wait_for_selector("html:not(.film)")
+
+
 WATCH_RECORDERS = """
 window.recorders = [];
 window.MediaRecorder = class extends MediaRecorder {
