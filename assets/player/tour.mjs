@@ -213,7 +213,7 @@ export class Tour {
     selectNamed(this.#player);
   }
 
-  /** Scroll so that card and figure are both visible. */
+  /** Scroll so that card and figure are both visible, and the card shows its beginning. */
   #scroll() {
     this.card.scrollTop = 0;
     for (const each of [this.#player.need("stage"), this.card]) each.scrollIntoView({ block: "nearest" });

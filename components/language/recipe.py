@@ -205,7 +205,10 @@ class View:
         return opacity
 
     def _zoom(self, progress: float, params: Params | None) -> Array:
-        """The zoom at a position between stages, as a row of `zooms`; an empty array for none."""
+        """The zoom at a position between stages, as a row of `zooms`: that of `zooms` and `wider` together.
+
+        Returns an empty array if the view has neither. params: None to leave `wider` out.
+        """
         more = np.array([each.at(params) for each in self.wider] if params else [])
         if not self.zooms and not len(more):
             return np.empty(0)

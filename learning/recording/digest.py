@@ -282,7 +282,7 @@ def from_digest(data: bytes) -> Digest:
 
 
 def _without_tiny(value: Any) -> Any:
-    """The value in a row of a table; 0.0 in place of a number nearer to 0 than SMALLEST."""
+    """`value` itself, or 0.0 if it is a number nearer to 0 than SMALLEST."""
     return 0.0 if isinstance(value, float) and abs(value) < SMALLEST else value
 
 

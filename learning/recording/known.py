@@ -115,7 +115,11 @@ def known(path: str, module: Any, like: Any) -> Known | None:
 
 
 def _recognised(path: str, module: Any, like: Any) -> Known:
-    """The norm that a module computes. Raises NotKnown if it is no LayerNorm, RMSNorm or GroupNorm."""
+    """The norm that a module computes, found by trying the module on random vectors.
+
+    like: a tensor of the model. Raises NotKnown if the module is no LayerNorm, RMSNorm or GroupNorm, or
+    cannot be tried.
+    """
     inner = [type(each).__name__ for each in module.children()]
     if _needs_second_input(module):
         raise NotKnown(GATED)

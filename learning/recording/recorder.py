@@ -222,7 +222,7 @@ class Recorder:
             self.tell(f"which modules write the norms' inputs is not known: {one_line(problem)}")
 
     def _ask_for_verdicts(self) -> None:
-        """Call `verdicts` with the inputs of the model's first call, and keep the result.
+        """Call `verdicts` with the model and its first inputs; keep the result ("unknown" if it fails).
 
         Does nothing if no such function was given, or the model was not called.
         """

@@ -171,7 +171,7 @@ def links(counted: Sequence[Found]) -> list[str]:
 
 
 def short(share: float) -> str:
-    """A share in percent as text, with at most three characters."""
+    """A percentage (0 to 100) as text of at most three characters without "%", such as "5.2" or ">99"."""
     if 0 < share < 0.05 or 99.5 <= share < 100:
         return "<.1" if share < 1 else ">99"
     return f"{share:.0f}" if share == 0 or share >= 9.5 else f"{share:.1f}"
