@@ -7,8 +7,8 @@
  * change the page; the other exports are pure.
  *
  * @typedef {[number, number, number, number]} Box left, top, width and height, in pixels
- * @typedef {[number, number, number, number]} Spot x and y of a point of a mark, in pixels, and the direction
- *   (x, y) from there in which its label can be
+ * @typedef {number[]} Spot x and y of a point of a mark, in pixels, and the direction (x, y) from there in
+ *   which its label can be
  * @typedef {[number, number, number]} Disc x and y of the centre of a large point, and its radius, in pixels
  * @typedef {import("./painter.mjs").Panel} Panel
  * @typedef {import("./painter.mjs").PixelFrame} PixelFrame
@@ -25,10 +25,9 @@ const DIAMETER_OVER_SIZE = [NaN, NaN, 1.6, 3.2];
 const MAX_BLOCKING_POINTS = 60; // large points block labels only if their mark has at most this many
 const SAME_PLACE_PX = 1; // a spot this near to the centre of a disc is moved to the disc's rim
 const LABEL_MARGIN_PX = 9; // free space left and right of a label; half of that above and below
-const DIRECTIONS = Array.from({ length: 16 }, (_, k) => [
-  Math.cos((k * Math.PI) / 8),
-  Math.sin((k * Math.PI) / 8),
-]);
+const DIRECTIONS = Array.from({ length: 16 }, (_, k) =>
+  [Math.cos, Math.sin].map((f) => f((k * Math.PI) / 8)),
+);
 const LINE_DIRECTIONS = [[1, 0], [-1, 0], [0.7, -0.7], [-0.7, 0.7], [0, -1], [0, 1]]; // prettier-ignore
 // In directions more than 22° off the horizontal and the vertical, the label's nearest corner is put at the
 // mark; in other directions, the middle of the label's nearest side.
@@ -51,6 +50,13 @@ const LINE_HEIGHT_EM = 1.4;
  * direction along this axis */
 const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
 
+/** The points that are no gaps, as [x, y]. @param {Float32Array} at x and y of each point, NaN for gaps */
+function present(at) {
+  const points = [];
+  for (let i = 0; i < at.length; i += 2) if (!Number.isNaN(at[i])) points.push([at[i], at[i + 1]]);
+  return points;
+}
+
 /** The spots at which a mark's label can be put, in the order in which they are tried: first beside the
  * mark's outermost point in each of 16 directions; then, if the mark is a line, beside several points along
  * it. A spot lies at its point or, if a disc is drawn there, on the rim of the disc. The disc can be the
@@ -59,16 +65,15 @@ const steep = (d) => Math.max(-1, Math.min(1, CORNER_STEEPNESS * d));
  * {boolean} line whether the mark is a line @param {number} [radius] of the mark's points, in pixels @param
  * {Disc[]} [discs] the large points of all marks @returns {Spot[]} */
 export function spots(at, line, radius = 0, discs = []) {
-  const visible = Array.from({ length: at.length / 2 }, (_, i) => i).filter((i) => !Number.isNaN(at[2 * i]));
-  if (!visible.length) return [];
+  const points = present(at);
+  if (!points.length) return [];
   const ends = DIRECTIONS.map(([dx, dy]) => {
-    const reach = (/** @type {number} */ i) => at[2 * i] * dx + at[2 * i + 1] * dy;
-    const end = visible.reduce((best, i) => (reach(i) > reach(best) ? i : best));
-    return /** @type {Spot} */ ([at[2 * end], at[2 * end + 1], dx, dy]);
+    const reach = (/** @type {number[]} */ [x, y]) => x * dx + y * dy;
+    return [...points.reduce((end, point) => (reach(point) > reach(end) ? point : end)), dx, dy];
   });
   const along = Array.from({ length: line ? SPOTS_ALONG_LINE - 1 : 0 }, (_, k) => {
-    const i = visible[Math.floor(((k + 1) * (visible.length - 1)) / SPOTS_ALONG_LINE)];
-    return LINE_DIRECTIONS.map(([dx, dy]) => /** @type {Spot} */ ([at[2 * i], at[2 * i + 1], dx, dy]));
+    const point = points[Math.floor(((k + 1) * (points.length - 1)) / SPOTS_ALONG_LINE)];
+    return LINE_DIRECTIONS.map((direction) => [...point, ...direction]);
   });
   return [...ends, ...along.flat()].map(([x, y, dx, dy]) => {
     const here = discs.filter(([u, v]) => Math.hypot(u - x, v - y) < SAME_PLACE_PX).map(([, , r]) => r);
@@ -80,12 +85,11 @@ export function spots(at, line, radius = 0, discs = []) {
 /** Whether a reader can see a line: the line's bounding box is not tiny, and overlaps the panel. @param
  * {Float32Array} at x and y of the line's points in pixels, NaN for gaps @param {Box} room the panel */
 export function lineVisible(at, room) {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < at.length; i += 2) {
-    if (Number.isNaN(at[i]) || Number.isNaN(at[i + 1])) continue;
-    [left, right] = [Math.min(left, at[i]), Math.max(right, at[i])];
-    [top, bottom] = [Math.min(top, at[i + 1]), Math.max(bottom, at[i + 1])];
-  }
+  const points = present(at);
+  const [[left, right], [top, bottom]] = [0, 1].map((axis) => {
+    const all = points.map((point) => point[axis]);
+    return [Math.min(...all), Math.max(...all)];
+  });
   const [wide, tall] = [right - left, bottom - top];
   // 0.1 because the box of a horizontal or vertical line is empty, and would overlap nothing
   return Math.max(wide, tall) >= MIN_LINE_PX && overlap([left, top, wide + 0.1, tall + 0.1], room);
@@ -94,6 +98,10 @@ export function lineVisible(at, room) {
 /** Whether two boxes overlap. @param {Box} a @param {Box} b */
 const overlap = (a, b) =>
   a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
+
+/** Whether a box lies inside another. @param {Box} a @param {Box} b the other */
+const inside = (a, b) =>
+  a[0] >= b[0] && a[1] >= b[1] && a[0] + a[2] <= b[0] + b[2] && a[1] + a[3] <= b[1] + b[3];
 
 /** Find a box for each label. A label takes the first of its spots at which its box lies inside `room`,
  * covers none of `points`, and overlaps neither a box in `taken` nor an earlier label. Null for a
@@ -109,26 +117,19 @@ export function placed(labels, room, taken, points) {
     return true;
   };
   return labels.map(({ wide, tall, spots }) => {
-    for (const [x, y, dx, dy] of spots) {
-      // put the box's nearest corner or side at the spot
+    // the box's nearest corner or side is at the spot
+    const boxes = spots.map(([x, y, dx, dy]) => {
       const left = x + steep(dx) * (wide / 2 + LABEL_GAP_PX) - wide / 2;
       const top = y + steep(dy) * (tall / 2 + LABEL_GAP_PX) - tall / 2;
-      const box = /** @type {Box} */ ([left, top, wide, tall]);
-      const inside =
-        left >= room[0] &&
-        top >= room[1] &&
-        left + wide <= room[0] + room[2] &&
-        top + tall <= room[1] + room[3];
-      if (!inside || occupied.some((other) => overlap(box, other)) || !free(box)) continue;
-      occupied.push([
-        left - LABEL_MARGIN_PX,
-        top - LABEL_MARGIN_PX / 2,
-        wide + 2 * LABEL_MARGIN_PX,
-        tall + LABEL_MARGIN_PX,
-      ]);
-      return box;
-    }
-    return null;
+      return /** @type {Box} */ ([left, top, wide, tall]);
+    });
+    const box = boxes.find(
+      (each) => inside(each, room) && !occupied.some((other) => overlap(each, other)) && free(each),
+    );
+    if (!box) return null;
+    const [across, down] = [LABEL_MARGIN_PX, LABEL_MARGIN_PX / 2];
+    occupied.push([box[0] - across, box[1] - down, wide + 2 * across, tall + 2 * down]);
+    return box;
   });
 }
 
@@ -212,10 +213,7 @@ export function name(panel) {
   const { rows, most } = reserveLegend(legend);
   for (const { item, l } of rows) item.hidden = !at[l].length;
   const radii = view.layers.map((mark) => radius(mark, panel));
-  const discs = largePoints(
-    at.flat(),
-    at.flatMap((all, l) => all.map(() => radii[l])),
-  );
+  const discs = at.flatMap((all, l) => all.flatMap((points) => largePoints(points, radii[l])));
   const taken = [
     ...discs.map(([x, y, r]) => /** @type {Box} */ ([x - r, y - r, 2 * r, 2 * r])),
     ...blocked(panel, at),
@@ -233,7 +231,7 @@ export function name(panel) {
   const boxes = placed(labels, panel.drawingBox, taken, Float32Array.from(points));
   boxes.forEach((box, k) => candidates[k].item.classList.toggle("named", Boolean(box)));
   const unnamed = rows.filter(({ item }) => !item.classList.contains("named"));
-  for (const { item, repeated } of unnamed) if (repeated) item.hidden = true;
+  for (const { item, repeated } of unnamed) item.hidden ||= repeated;
   for (const { item } of unnamed.reverse()) {
     if (legend.offsetHeight <= most) break;
     item.hidden = true; // the figure must not shrink for the legend
@@ -254,17 +252,13 @@ const radius = (mark, panel) =>
     ? (DIAMETER_OVER_SIZE[panel.view.dims] * mark.size * (panel.is3d ? pointScale(panel) : panel.scale)) / 2
     : 0;
 
-/** The discs that labels must not overlap: the large points of marks that have only a few points. @param
- * {Float32Array[]} at x and y of the points of each mark, in pixels, NaN for gaps @param {number[]} radii of
- * the points of each mark, in pixels @returns {Disc[]} */
-export const largePoints = (at, radii) =>
-  at.flatMap((points, m) =>
-    radii[m] <= SMALL_RADIUS_PX || points.length > 2 * MAX_BLOCKING_POINTS
-      ? []
-      : Array.from({ length: points.length / 2 }, (_, i) => i)
-          .filter((i) => !Number.isNaN(points[2 * i]))
-          .map((i) => /** @type {Disc} */ ([points[2 * i], points[2 * i + 1], radii[m]])),
-  );
+/** The discs of a mark that labels must not overlap: its points, if they are large and only a few. @param
+ * {Float32Array} at x and y of the points in pixels, NaN for gaps @param {number} radius of the points, in
+ * pixels @returns {Disc[]} */
+export const largePoints = (at, radius) =>
+  radius <= SMALL_RADIUS_PX || at.length > 2 * MAX_BLOCKING_POINTS
+    ? []
+    : present(at).map(([x, y]) => [x, y, radius]);
 
 /** Whether the legend of an earlier view of the same figure has a visible entry with this text and colour.
  * @param {HTMLElement} item an entry of a legend @param {Element} legend the legend of this entry */
@@ -327,10 +321,9 @@ function counts(panel) {
 }
 
 /** Sample at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out.
- * @param {Float32Array} at x and y of each point, in pixels; so is the result */
+ * @param {Float32Array} at x and y of each point, in pixels; the result is such a list, too */
 function sample(at) {
-  const step = 2 * Math.max(1, Math.ceil(at.length / 2 / MAX_SAMPLED_POINTS));
-  const out = [];
-  for (let i = 0; i < at.length; i += step) if (!Number.isNaN(at[i])) out.push(at[i], at[i + 1]);
-  return out;
+  const points = present(at);
+  const step = Math.ceil(points.length / MAX_SAMPLED_POINTS);
+  return points.filter((_, i) => i % step === 0).flat();
 }

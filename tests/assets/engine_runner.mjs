@@ -224,10 +224,10 @@ const answers = {
     enlarge(data, layout, layers, scale);
     return { data, layout };
   },
-  largePoints: ({ things, radii }) =>
+  largePoints: ({ at, radius }) =>
     largePoints(
-      things.map((/** @type {(number | null)[]} */ at) => Float32Array.from(at, (x) => x ?? NaN)),
-      radii,
+      Float32Array.from(at, (x) => x ?? NaN),
+      radius,
     ),
   named: ({ sizes, things, room, taken, crowd, radius, discs }) =>
     placed(

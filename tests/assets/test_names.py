@@ -168,7 +168,8 @@ def test_a_name_is_beside_the_point_that_it_names_however_large_that_is(node, ra
 
 def test_names_keep_off_large_points_of_marks_with_few_points(node):
     crowd, few = np.ravel(RNG.uniform(0, 400, (61, 2))).tolist(), [10, 20, None, None, 30, 40]
-    assert node.ask("largePoints", things=[crowd, few, few], radii=[9, 4, 5]) == [[10, 20, 5], [30, 40, 5]]
+    assert node.ask("largePoints", at=few, radius=5) == [[10, 20, 5], [30, 40, 5]]
+    assert node.ask("largePoints", at=few, radius=4) == node.ask("largePoints", at=crowd, radius=9) == []
 
 
 @pytest.mark.parametrize(
