@@ -680,6 +680,8 @@ const answers = {
         ...Object.fromEntries([named("getUniformLocation", place)]),
         createShader: () => ({}),
         createProgram: () => ({}),
+        getAttachedShaders: () => [shader],
+        getShaderSource: () => source,
         getProgramParameter: () => true,
       }),
       { LINK_STATUS: "linked", ACTIVE_UNIFORMS: "uniforms" },

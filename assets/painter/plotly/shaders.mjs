@@ -45,20 +45,18 @@ export function declared(source) {
  * declarations cannot be read is compiled at once. @param {WebGLRenderingContext} gl */
 export function compileLazily(gl) {
   const native = /** @type {WebGLRenderingContext} */ (Object.getPrototypeOf(gl));
-  /** @type {WeakMap<WebGLShader, string>} */ const sources = new WeakMap();
   /** @type {WeakSet<WebGLShader>} not yet compiled */ const raw = new WeakSet();
-  /** @type {WeakMap<WebGLProgram, WebGLShader[]>} */ const shaders = new WeakMap();
   /** @type {WeakMap<WebGLProgram, Uniform[]>} not yet linked, with their uniforms */ const waiting =
     new WeakMap();
-  /** @type {WeakSet<object>} shaders and programs that are not deleted */ const alive = new WeakSet();
   /** @type {WeakMap<WebGLProgram, number>} */ const attributeCounts = new WeakMap();
+  const shadersOf = (/** @type {WebGLProgram} */ program) =>
+    native.getAttachedShaders.call(gl, program) ?? [];
 
   /** Compile and link a program, unless this has been done; return it. Throws if linking fails. @param
    * {WebGLProgram} program */
   function linked(program) {
     if (!waiting.delete(program)) return program;
-    for (const shader of shaders.get(program) ?? [])
-      if (raw.delete(shader)) native.compileShader.call(gl, shader);
+    for (const shader of shadersOf(program)) if (raw.delete(shader)) native.compileShader.call(gl, shader);
     native.linkProgram.call(gl, program);
     if (!native.getProgramParameter.call(gl, program, gl.LINK_STATUS))
       throw new Error(`a shader was refused: ${native.getProgramInfoLog.call(gl, program)}`);
@@ -68,7 +66,8 @@ export function compileLazily(gl) {
   /** The uniforms that a program's shaders declare, each once. @param {WebGLProgram} program
    * @returns {Uniform[]} */
   function uniformsOf(program) {
-    const all = (shaders.get(program) ?? []).flatMap((shader) => declared(sources.get(shader) ?? ""));
+    const sources = shadersOf(program).map((shader) => native.getShaderSource.call(gl, shader) ?? "");
+    const all = sources.flatMap(declared);
     const each = all.map(({ name, type, size }) => {
       const code = gl[/** @type {"FLOAT"} */ (constant(type))];
       return /** @type {const} */ ([name, { name, type: code, size }]);
@@ -86,45 +85,20 @@ export function compileLazily(gl) {
     return place.location;
   }
 
-  /** Add a new shader or program to the set `alive`, and return it. If it is null, because WebGL could not
-   * create it, only return null. @template {object | null} T @param {T} made @returns {T} */
-  function born(made) {
-    if (made) alive.add(made);
-    return made;
-  }
-
   /** @type {Partial<WebGLRenderingContext>} */ const methods = {
-    createShader: (type) => born(native.createShader.call(gl, type)),
-    createProgram: () => born(native.createProgram.call(gl)),
-    // these are asked at each drawing, and the graphics process would have to answer
-    isShader: (shader) => Boolean(shader && alive.has(shader)),
-    isProgram: (program) => Boolean(program && alive.has(program)),
-    deleteShader: (shader) => {
-      if (shader) alive.delete(shader);
-      native.deleteShader.call(gl, shader);
-    },
-    deleteProgram: (program) => {
-      if (program) alive.delete(program);
-      if (program) waiting.delete(program);
-      native.deleteProgram.call(gl, program);
-    },
-    shaderSource: (shader, text) => {
-      sources.set(shader, text);
-      native.shaderSource.call(gl, shader, text);
-    },
+    // Plotly asks these of each shader and program that it uses again, never of one that it has deleted. The
+    // graphics process would have to answer
+    isShader: Boolean,
+    isProgram: Boolean,
     compileShader: (shader) => {
       raw.add(shader);
     },
     getShaderParameter: (shader, name) =>
       (raw.has(shader) && name === gl.COMPILE_STATUS) || native.getShaderParameter.call(gl, shader, name),
-    attachShader: (program, shader) => {
-      shaders.set(program, [...(shaders.get(program) ?? []), shader]);
-      native.attachShader.call(gl, program, shader);
-    },
     linkProgram: (program) => {
-      const uniforms = guarded("shaders", () => uniformsOf(program));
-      waiting.set(program, uniforms ?? []);
-      if (!uniforms) linked(program);
+      waiting.set(program, []);
+      const known = guarded("shaders", () => waiting.set(program, uniformsOf(program)));
+      if (!known) linked(program);
     },
     getProgramParameter: (program, name) => {
       const uniforms = waiting.get(program);
@@ -146,10 +120,5 @@ export function compileLazily(gl) {
     useProgram: (program) => native.useProgram.call(gl, program && linked(program)),
   };
   Object.assign(gl, methods);
-  wrapUniformMethods(
-    gl,
-    (set) =>
-      (place, ...values) =>
-        set(located(place), ...values),
-  );
+  wrapUniformMethods(gl, (set, place, ...values) => set(located(place), ...values));
 }

@@ -12,8 +12,6 @@
  *   Plotly (gl-shader)
  * @typedef {number | ArrayLike<number>} Value of a uniform
  * @typedef {(given: any) => void} Setter a function that sets a uniform, or several, to given values
- * @typedef {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} Programs for each
- *   program the setters of its uniforms, and their cached values
  */
 
 import { guarded } from "./patches.mjs";
@@ -58,7 +56,11 @@ function unchanged(kept, value) {
  * `uniforms` calls WebGL only for values that have changed.
  * @param {WebGLRenderingContext} gl @returns {(shader: Shader | undefined) => void} */
 export function cacheUniforms(gl) {
-  /** @type {Programs} */ const programs = new WeakMap();
+  /**
+   * @type {WeakMap<WebGLProgram, {setters: Record<string, Setter>, kept: number[][]}>} for each program the
+   *   setters of its uniforms, and their cached values
+   */
+  const programs = new WeakMap();
   const mended = /** @type {WeakSet<Shader>} */ (new WeakSet());
 
   /** The caching setter of one uniform; all shader objects with the same program share it.
@@ -97,7 +99,14 @@ export function cacheUniforms(gl) {
     };
   }
 
-  forgetOutside(gl, programs);
+  /** @type {WebGLProgram | null} the program in use */ let used = null;
+  const { useProgram } = gl;
+  gl.useProgram = (program) => useProgram.call(gl, (used = program));
+  // not called by the setters, which use WebGL's own methods
+  wrapUniformMethods(gl, (set, ...given) => {
+    for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
+    set(...given);
+  });
   return (shader) => {
     if (!shader?.program || mended.has(shader)) return;
     mended.add(shader);
@@ -109,27 +118,13 @@ export function cacheUniforms(gl) {
   };
 }
 
-/** Forget cached values when code outside this cache sets a uniform. For this, the context's `uniform…`
- * methods are replaced: they forget all values that are cached for the program in use, and call the
- * originals. The new `useProgram` notes which program is in use. @param {WebGLRenderingContext} gl @param
- * {Programs} programs the cached values */
-function forgetOutside(gl, programs) {
-  /** @type {WebGLProgram | null} */ let used = null;
-  const { useProgram } = gl;
-  gl.useProgram = (program) => useProgram.call(gl, (used = program));
-  wrapUniformMethods(gl, (set) => (...given) => {
-    for (const kept of (used && programs.get(used)?.kept) || []) kept.length = 0;
-    set(...given);
-  });
-}
-
-/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by the function that `wrap` makes
- * of it. @param {WebGLRenderingContext} gl @param {(set: (place: any, ...values: unknown[]) => void) =>
- * (place: any, ...values: unknown[]) => void} wrap */
-export function wrapUniformMethods(gl, wrap) {
+/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by the function `wrapped`. It gets
+ * the method that it replaces, and then the arguments of the call. @param {WebGLRenderingContext} gl @param
+ * {(set: (place: any, ...values: unknown[]) => void, place: any, ...values: unknown[]) => void} wrapped */
+export function wrapUniformMethods(gl, wrapped) {
   const names = Object.keys(Object.getPrototypeOf(gl)).filter((name) => /^uniform(\d|Matrix)/.test(name));
   for (const name of names) {
     const set = /** @type {Function} */ (gl[/** @type {"uniform1f"} */ (name)]).bind(gl);
-    Object.assign(gl, { [name]: wrap(set) });
+    Object.assign(gl, { [name]: wrapped.bind(null, set) });
   }
 }
