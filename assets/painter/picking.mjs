@@ -11,34 +11,40 @@ import { clickable } from "../engine/hands.mjs";
 
 const PICK_RADIUS_PX = 20; // the distance at which Plotly shows hover texts, too
 const SAME_PLACE_PX = 4; // points whose distances to the pointer differ by less count as equally near
-export const STILL_PX = 4; // a press during which the pointer moves farther is not a click
+const STILL_PX = 4; // a press during which the pointer moves farther is not a click
+
+/** Watch clicks on an element: the main button or a finger is pressed and released, and the pointer hardly
+ * moves in between. @param {HTMLElement} element @param {AbortSignal} signal ends the watch
+ * @param {(press: PointerEvent, release: PointerEvent) => void} clicked called at the end of a click */
+export function watchPresses(element, signal, clicked) {
+  const options = { signal, capture: true };
+  /** @type {PointerEvent | null} */ let press = null;
+  const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
+    if (press && Math.hypot(clientX - press.clientX, clientY - press.clientY) > STILL_PX) press = null;
+  };
+  const down = (/** @type {PointerEvent} */ event) => (press = event.button ? null : event);
+  const up = (/** @type {PointerEvent} */ event) => {
+    move(event);
+    if (press) clicked(press, event);
+    press = null;
+  };
+  element.addEventListener("pointerdown", down, options);
+  addEventListener("pointermove", move, options);
+  addEventListener("pointerup", up, options);
+  addEventListener("pointercancel", () => (press = null), options);
+}
 
 /** Call the panel's `callbacks.picked` with the mark and the index of the point when a clickable point is
- * clicked. @param {Panel} panel
- * @param {AbortSignal} signal aborts when the panel is closed */
-export function watchClicks(panel, signal) {
+ * clicked. @param {Panel} panel */
+export function watchClicks(panel) {
   const { gd } = panel;
-  const options = { signal, capture: true };
-  /** @type {PointerEvent | null} */ let start = null;
-  const press = (/** @type {PointerEvent} */ event) => {
-    start = event.button || /** @type {Element} */ (event.target).closest(".handle") ? null : event;
-  };
-  const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
-    if (start && Math.hypot(clientX - start.clientX, clientY - start.clientY) > STILL_PX) start = null;
-  };
-  const release = (/** @type {PointerEvent} */ event) => {
-    move(event);
-    const began = start;
-    start = null;
-    if (!began || began.defaultPrevented) return; // a point is being dragged
+  watchPresses(gd, panel.life.signal, (press, release) => {
+    // not of a handle, or of a point that was dragged
+    if (press.defaultPrevented || /** @type {Element} */ (press.target).closest(".handle")) return;
     const { left, top } = gd.getBoundingClientRect();
-    const clicked = clickableAt(panel, event.clientX - left, event.clientY - top);
+    const clicked = clickableAt(panel, release.clientX - left, release.clientY - top);
     if (clicked) panel.callbacks.picked(clicked.layer, clicked.index);
-  };
-  gd.addEventListener("pointerdown", press, options);
-  addEventListener("pointermove", move, options);
-  addEventListener("pointerup", release, options);
-  addEventListener("pointercancel", () => (start = null), options);
+  });
 }
 
 /** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,

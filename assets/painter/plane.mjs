@@ -53,7 +53,7 @@ export class PlanePanel extends Panel {
     this.#align();
     this.gd.on("plotly_afterplot", () => this.#align());
     this.#watchResolution();
-    watchClicks(this, this.life.signal);
+    watchClicks(this);
   }
 
   /** Redraw the canvases, so that they fit the axes that Plotly has just drawn: both canvases while marks

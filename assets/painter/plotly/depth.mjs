@@ -142,16 +142,11 @@ export function deepen(gl, depth, look) {
       places.get(program) ??
       ["deepLook", "deepPaper"].map((name) => getUniformLocation.call(gl, program, name));
     places.set(program, locations);
-    if (locations[0])
-      uniform4f.call(
-        gl,
-        locations[0],
-        whole() ? look.shape : UNCHANGED,
-        look.still ? 0 : depth.fade,
-        depth.halo,
-        look.size,
-      );
-    if (locations[1]) uniform3fv.call(gl, locations[1], look.paper);
+    const [deepLook, deepPaper] = locations;
+    if (!deepLook) return; // a program without depth effects
+    const shape = whole() ? look.shape : UNCHANGED;
+    uniform4f.call(gl, deepLook, shape, look.still ? 0 : depth.fade, depth.halo, look.size);
+    uniform3fv.call(gl, deepPaper, look.paper);
   };
   return () => whole() && kinds.has("vertex");
 }

@@ -26,12 +26,14 @@ export function report(name, reason) {
   );
 }
 
-/** Run the function `act`, a part of a patch, and return its result. If `act` throws, report the error and
- * return undefined. @template T @param {Name} name @param {() => T} act @returns {T | undefined} */
+/** Run the function `act`, a part of a patch, and return whether it succeeded. If `act` throws, report the
+ * error. @param {Name} name @param {() => void} act */
 export function guarded(name, act) {
   try {
-    return act();
+    act();
+    return true;
   } catch (reason) {
     report(name, reason);
+    return false;
   }
 }

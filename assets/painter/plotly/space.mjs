@@ -17,7 +17,7 @@ import { clickable } from "../../engine/hands.mjs";
 import { approached, flat, lifted } from "../../engine/perspective.mjs";
 import { palette, resolve, rgb } from "../colors.mjs";
 import { Panel } from "../painter.mjs";
-import { STILL_PX } from "../picking.mjs";
+import { watchPresses } from "../picking.mjs";
 import { watchPinch } from "../pinch.mjs";
 import { outside, plotlyCamera, pointScale, size } from "../traces.mjs";
 import {
@@ -52,17 +52,11 @@ const OBJECTS = { points: "scatterPlot", line: "linePlot", mesh: "mesh", labels:
 const xyz = ({ x, y, z }) => [x, y, z];
 
 export class SpacePanel extends Panel {
-  /** @type {import("./depth.mjs").Look} */ #depth = {
-    paper: [1, 1, 1],
-    shape: UNCHANGED,
-    still: true,
-    size: 1,
-  };
+  #look = { paper: [1, 1, 1], shape: UNCHANGED, still: true, size: 1 }; // of the next object (depth.mjs)
   /** @type {Map<number, Kept>} what is kept of each layer from frame to frame */ #buffers = new Map();
-  /** @type {(shader: Plotly) => void} patches a shader to skip unchanged uniforms */ #mend = () => {};
-  /** @type {FrameRequestCallback | null} Plotly's render loop, if captured */ #renderLoop = null;
   #turning = 0; // the number of camera changes by `Plotly.relayout` that are not yet finished
   #fast = wanted("buffers");
+  /** @type {(shader: Plotly) => void} patches a shader to skip unchanged uniforms */ #mend = () => {};
 
   /** @override */
   get fast() {
@@ -86,12 +80,12 @@ export class SpacePanel extends Panel {
     const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta;
     let deepened = () => !wanted("depth");
     /** @type {Plotly} */ let unseen = null;
-    this.#depth.paper = rgb(this.color("paper"));
+    this.#look.paper = rgb(this.color("paper"));
     const build = () =>
       within(newPlot, (gl) => {
         if (this.fast && wanted("shaders")) compileLazily(gl);
         if (this.fast && wanted("uniforms")) this.#mend = cacheUniforms(gl);
-        if (wanted("depth")) deepened = deepen(gl, depth, this.#depth);
+        if (wanted("depth")) deepened = deepen(gl, depth, this.#look);
         if (!this.fast) return;
         unseen = gl;
         gl.drawArrays = gl.drawElements = () => {};
@@ -100,13 +94,14 @@ export class SpacePanel extends Panel {
     await built.catch((error) => {
       throw this.#living ? error : new NoWebGL();
     });
-    if (!this.#living && !this.closed) throw new NoWebGL();
+    if (this.closed) return;
+    if (!this.#living) throw new NoWebGL();
     delete unseen?.drawArrays;
     delete unseen?.drawElements;
-    if (!loop && wanted("pulse")) report("pulse", "the loop of frames was not found");
+    if (loop) pulse(this.gd, loop, this.life.signal);
+    else if (wanted("pulse")) report("pulse", "the loop of frames was not found");
     if (this.view.layers.some(({ draws }) => draws === "points") && !deepened())
       report("depth", "the shaders of markers have other texts");
-    this.#renderLoop = loop;
   }
 
   /** Draw the figure for the first time, and listen to its events. @override */
@@ -118,8 +113,7 @@ export class SpacePanel extends Panel {
     if (wanted("camera")) guarded("camera", () => this.#keepListening());
     // Plotly's pick buffer has not been drawn yet either
     this.#attempt(() => this.scene.glplot.update({}));
-    this.#complete();
-    if (this.#renderLoop) pulse(this.gd, this.#renderLoop, this.life.signal);
+    this.refresh();
   }
 
   /** Call `callbacks.picked` when a point is clicked: the pointer is pressed and released, and hardly moves
@@ -127,37 +121,29 @@ export class SpacePanel extends Panel {
    * pressed, although the mouse may then move and turn the figure; for a tap, it comes only after the finger
    * is up. */
   #watchClicks() {
-    /** @type {{x: number, y: number, isUp?: boolean, hit?: [Mark, number]} | null} */ let press = null;
-    const options = { signal: this.life.signal, capture: true };
+    /** @type {[Mark, number] | null} the point that Plotly has reported since the last press */ let hit =
+      null;
+    let until = 0; // until when the last click can pick this point
     const pick = () => {
-      if (!press?.isUp || !press.hit) return;
-      this.callbacks.picked(...press.hit);
-      press = null;
+      if (!hit || performance.now() > until) return;
+      until = 0;
+      this.callbacks.picked(...hit);
     };
     this.gd.on("plotly_click", (/** @type {Plotly} */ { points: [{ curveNumber, pointNumber }] }) => {
       const layer = this.view.layers[curveNumber];
-      if (press && clickable(layer)) press.hit ??= [layer, pointNumber];
+      if (clickable(layer)) hit ??= [layer, pointNumber];
       pick();
     });
-    const down = (/** @type {PointerEvent} */ { button, clientX: x, clientY: y }) => {
-      press = button ? null : { x, y };
+    const { signal } = this.life;
+    const pressed = () => {
+      hit = null;
+      until = 0;
     };
-    const move = (/** @type {PointerEvent} */ { clientX, clientY }) => {
-      if (!press || press.isUp) return;
-      if (Math.hypot(clientX - press.x, clientY - press.y) > STILL_PX) press = null;
-    };
-    const up = (/** @type {PointerEvent} */ event) => {
-      move(event);
-      const own = press;
-      if (!own) return;
-      own.isUp = true;
-      setTimeout(() => (press = press === own ? null : press), MAX_CLICK_DELAY_MS);
+    this.gd.addEventListener("pointerdown", pressed, { signal, capture: true });
+    watchPresses(this.gd, signal, () => {
+      until = performance.now() + MAX_CLICK_DELAY_MS;
       pick();
-    };
-    this.gd.addEventListener("pointerdown", down, options);
-    addEventListener("pointermove", move, options);
-    addEventListener("pointerup", up, options);
-    addEventListener("pointercancel", () => (press = null), options);
+    });
   }
 
   /** Call `callbacks.turned` while the reader turns the figure. Plotly reports only turns with a mouse, so
@@ -194,33 +180,23 @@ export class SpacePanel extends Panel {
     this.turn(approached(this.camera(), Math.exp(event.deltaY / 300)));
   };
 
-  /** Draw the scene at once, from the present contents of Plotly's buffers. */
-  #redraw() {
-    redraw(this.scene.glplot);
-  }
-
   /** @override */
   forget() {
     super.forget();
     this.#buffers.clear();
   }
 
-  /** @override */
-  async refresh() {
-    this.#complete();
-  }
-
   /** Draw the current frame again after Plotly has drawn it: with depth effects (`#changeObjects`), and with
    * dashed lines as the fast path writes them. Plotly puts the dashes in other places; without this, they
-   * would jump when the figure settles. */
-  #complete() {
-    this.#depth.paper = rgb(this.color("paper"));
+   * would jump when the figure settles. @override */
+  async refresh() {
+    this.#look.paper = rgb(this.color("paper"));
     guarded("layers", () => this.#changeObjects());
     const dashed = this.view.layers.flatMap((layer, l) =>
       "pattern" in layer && layer.pattern.length ? [l] : [],
     );
     this.#attempt(() => this.#write(dashed));
-    this.#redraw();
+    redraw(this.scene.glplot);
   }
 
   /** Change how Plotly's objects draw, after Plotly has built or updated them. Objects with opacity 0 are not
@@ -249,8 +225,8 @@ export class SpacePanel extends Panel {
         if (!draw) throw new Error("an object that draws otherwise");
         const drawn =
           (/** @type {(camera: Plotly) => void} */ plotlyDraw) => (/** @type {Plotly} */ camera) => {
-            Object.assign(this.#depth, look);
-            this.#depth.size = trace === traces.crowds ? 1 : pointScale(this);
+            Object.assign(this.#look, look);
+            this.#look.size = trace === traces.crowds ? 1 : pointScale(this);
             // an object may have no program before it is first drawn
             this.#mend(object.useOrtho ? object.orthoShader : (object.shader ?? object.triShader));
             drawIndexed(object, () => plotlyDraw.call(object, camera));
@@ -307,12 +283,7 @@ export class SpacePanel extends Panel {
    * not run because the fast path is off */
   #attempt(act) {
     if (!this.fast || !this.#living) return false;
-    this.#fast = Boolean(
-      guarded("buffers", () => {
-        act();
-        return true;
-      }),
-    );
+    this.#fast = guarded("buffers", act);
     return this.fast;
   }
 
@@ -362,7 +333,7 @@ export class SpacePanel extends Panel {
     this.gd.classList.add("turning");
     const turned = this.#attempt(() => {
       this.scene.camera.lookAt(camera.eye, camera.center, UP);
-      this.#redraw();
+      redraw(this.scene.glplot);
     });
     if (turned) return this.onPlot();
     this.#turning++;
@@ -380,9 +351,7 @@ export class SpacePanel extends Panel {
     return flat(points, this.ranges, this.camera(), this.gd.clientWidth, this.gd.clientHeight);
   }
 
-  /** The display coordinates of the point under a pixel, in the plane that faces the camera and contains
-   * the point `at`. @override @param {number} left the pixel, from the figure's left edge @param {number} top
-   * the pixel, from the figure's top edge @param {ArrayLike<number>} [at] by default the origin */
+  /** @override @param {number} left @param {number} top @param {ArrayLike<number>} [at] */
   point(left, top, at = [0, 0, 0]) {
     const { clientWidth, clientHeight } = this.gd;
     return lifted([left, top], at, this.ranges, this.camera(), clientWidth, clientHeight);
@@ -396,7 +365,7 @@ export class SpacePanel extends Panel {
 
   /** @override @type {Panel["copy"]} */
   copy(...given) {
-    this.#redraw(); // WebGL keeps its picture only until the end of the current frame
+    redraw(this.scene.glplot); // WebGL keeps its picture only until the end of the current frame
     super.copy(...given);
   }
 
