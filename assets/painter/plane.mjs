@@ -18,7 +18,6 @@ import { watchClicks } from "./picking.mjs";
 import { axesBox, size } from "./traces.mjs";
 /** @import { Trace } from "../engine/engine.mjs" */
 /** @import { Color, Mark } from "../engine/recipe.d.ts" */
-/** @import { Plotly } from "../globals.mjs" */
 /** @import { Drawn } from "./painter.mjs" */
 
 const EDGE_TOLERANCE_PX = 0.5; // a point this far outside the axes counts as at their end
@@ -148,9 +147,8 @@ export class PlanePanel extends Panel {
     const { width, height } = size(this.gd);
     const ratio = devicePixelRatio;
     const context = pen(canvas);
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
-    }
+    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== tall) Object.assign(canvas, { width: wide, height: tall });
     Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
@@ -190,10 +188,9 @@ export class PlanePanel extends Panel {
     const { color, columns, draws } = /** @type {Ground} */ (this.view.layers[l]);
     const numbers = /** @type {Float32Array} */ (values);
     const rows = numbers.length / columns;
-    const shades = palette(resolve(this.view.figure.data[l].colorscale, this.color)).map(
-      ([r, g, b]) =>
-        ((255 << 24) | (Math.round(255 * b) << 16) | (Math.round(255 * g) << 8) | Math.round(255 * r)) >>> 0,
-    ); // little endian
+    const scale = palette(resolve(this.view.figure.data[l].colorscale, this.color));
+    const bytes = Uint8ClampedArray.from(scale.flatMap((rgb) => [...rgb, 1].map((part) => 255 * part)));
+    const shades = new Uint32Array(bytes.buffer);
     const image = new ImageData(columns, rows);
     const dots = new Uint32Array(image.data.buffer);
     for (let y = 0; y < rows; y++) {
@@ -271,17 +268,11 @@ export class PlanePanel extends Panel {
     const { data, layout } = this.gd;
     const { width, height } = size(this.gd);
     const plotly = new Image();
+    const axes = ["xaxis", "yaxis"].map((name) => [name, { ...layout[name], zeroline: false }]);
     // while axes move, the lines through 0 are on the canvas
-    const withZeroLine = (/** @type {Plotly} */ axis) => ({
-      ...axis,
-      zeroline: axis.zeroline && !this.#axesMove,
-    });
-    const axes = { ...layout, xaxis: withZeroLine(layout.xaxis), yaxis: withZeroLine(layout.yaxis) };
-    plotly.src = await this.Plotly.toImage(moving ? { data: [], layout: axes } : { data, layout }, {
-      format: "svg",
-      width,
-      height,
-    });
+    const shown = { ...layout, ...(this.#axesMove && Object.fromEntries(axes)) };
+    const figure = moving ? { data: [], layout: shown } : { data, layout };
+    plotly.src = await this.Plotly.toImage(figure, { format: "svg", width, height });
     await plotly.decode();
     return [...(this.groundCanvas ? [this.groundCanvas] : []), plotly, ...(moving ? [this.#over] : [])];
   }
