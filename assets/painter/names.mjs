@@ -85,11 +85,11 @@ export function spots(at, line, radius = 0, discs = []) {
 /** Whether a reader can see a line: the line's bounding box is not tiny, and overlaps the panel. @param
  * {Float32Array} at x and y of the line's points in pixels, NaN for gaps @param {Box} room the panel */
 export function lineVisible(at, room) {
-  const points = present(at);
-  const [[left, right], [top, bottom]] = [0, 1].map((axis) => {
-    const all = points.map((point) => point[axis]);
-    return [Math.min(...all), Math.max(...all)];
-  });
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [x, y] of present(at)) {
+    [left, right] = [Math.min(left, x), Math.max(right, x)];
+    [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
+  }
   const [wide, tall] = [right - left, bottom - top];
   // 0.1 because the box of a horizontal or vertical line is empty, and would overlap nothing
   return Math.max(wide, tall) >= MIN_LINE_PX && overlap([left, top, wide + 0.1, tall + 0.1], room);
