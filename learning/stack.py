@@ -30,8 +30,9 @@ def block(kind: str, own: Own, x: Array, gain: float = 1.0) -> Array:
     """The residual stream (…, T, d) after one transformer block.
 
     A block has two branches: attention with one head, then the feed-forward network. For each branch f, x is
-    replaced by x + g·f(norm(x)), where g is `gain`; this is pre-LN. If `kind` is "post_ln", x is replaced by
-    LayerNorm(x + g·f(x)) instead. Linear layers are x @ W, without bias. own: the weight matrices by name.
+    replaced by x + g·f(norm(x)), where g is `gain`; this is pre-LN. If `kind` is "none", there is no norm. If
+    it is "post_ln", x is replaced by LayerNorm(x + g·f(x)) instead. Linear layers are x @ W, without bias.
+    own: the weight matrices by name.
     """
     for branch in (attention, mlp):
         if kind == "post_ln":

@@ -138,10 +138,10 @@ def check(slug: Any, choices: Any, params: Any, *, camera: Any, controls: Any, *
 
 @lru_cache(1024)
 def _fits(slug: str, choices: str, params: str, state: str) -> None:
-    """Raise WrongValue if the scene `slug` lacks a name in the other arguments, or does not allow its value.
+    """Raise WrongValue if the scene `slug` does not have a given name, or does not allow the given value.
 
     choices, params, state: JSON objects of names and values. The check builds the recipe, which takes time,
-    so its success is cached.
+    so its success is cached. Also raises StoreUnavailable.
     """
     scene, chosen, moved = scenes()[slug], json.loads(choices), json.loads(params)
     scene.choose(chosen)

@@ -78,7 +78,7 @@ export const parameterOf = (recipe, name) =>
  * to its maximum; undefined if there is none. @param {Recipe} recipe @returns {Parameter | undefined} */
 export const clockOf = (recipe) => recipe.parameters.find((p) => p.name === recipe.clock);
 
-/** Whether a step is the identity x ↦ x for all values of the parameters, so that it moves no point.
+/** Whether a step is an affine map with the identity matrix and without a shift, so that it moves no point.
  * @param {Step} step */
 function isIdentity(step) {
   if (step.kind !== "affine" || step.b || "of" in step.A || movers(step.A).length) return false;

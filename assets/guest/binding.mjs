@@ -66,9 +66,9 @@ export function without(pending, adopted) {
   return Object.fromEntries(rest.filter(([, value]) => isSet(value)));
 }
 
-/** Merge two sets of properties: values of `upper` replace those of `lower`. If both values are dicts, their
- * entries are merged in the same way. @param {Record<string, any>} lower @param {Record<string, any>} upper
- * @returns {State} */
+/** Merge two sets of properties: values of `upper` replace those of `lower`. If both values are dicts, the
+ * entries of the upper one replace those of the lower one. @param {Record<string, any>} lower
+ * @param {Record<string, any>} upper @returns {State} */
 function merged(lower, upper) {
   const both = Object.entries(upper).map(([key, value]) => [
     key,

@@ -150,10 +150,10 @@ function dense(at) {
 /** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
  * figure keeps its size when titles are moved or hidden later. A title that the legend of an earlier view
  * shows too is hidden at once. Room for one row is always there. For a legend of several rows, the view gets
- * a bottom padding as high as the legend, or as the largest height that a legend may have, if that is less.
- * Returns this largest height in pixels (`most`), and for each entry of the legend (`rows`): the element
- * `item`, the index `l` of its mark, whether the title may stand beside the mark (`movable`), and whether an
- * earlier legend shows it (`repeated`). @param {HTMLElement} legend */
+ * a bottom padding as high as the legend, but at most `most`. Returns `most`, the largest height that a
+ * legend may have, in pixels, and for each entry of the legend (`rows`): the element `item`, the index `l` of
+ * its mark, whether the title may stand beside the mark (`movable`), and whether an earlier legend shows it
+ * (`repeated`). @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,

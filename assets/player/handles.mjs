@@ -59,8 +59,8 @@ export function release(panels) {
 
 /**
  * Add the handle of one layer of a panel. @param {Player} player @param {Panel} panel @param {Mark} layer
- * @param {AbortSignal} signal aborts when the panel gets another recipe @returns {() => void} a function that
- * moves the handle to its point
+ * @param {AbortSignal} signal aborts when the panel gets another recipe; its listeners on the panel end then
+ * @returns {() => void} a function that moves the handle to its point
  */
 function handle(player, panel, layer, signal) {
   const element = h("div", {

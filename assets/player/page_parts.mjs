@@ -28,7 +28,8 @@ export class PageParts {
   /** @type {Tour | null} */ tour = null;
   /** Whether all panels show the recipe. */ ready = false;
 
-  /** @param {Player} player @param {State} state @param {Camera} camera @param {FrameLoop} frames */
+  /** Close the panels when the player is closed, and arrange them again when the page is scrolled or resized.
+   * @param {Player} player @param {State} state @param {Camera} camera @param {FrameLoop} frames */
   constructor(player, state, camera, frames) {
     this.#player = player;
     this.#state = state;

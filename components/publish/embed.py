@@ -113,7 +113,7 @@ def oembed() -> Response:
     """The oEmbed response for the URL in the query: the HTML of an iframe, with its size.
 
     With it, WordPress and other hosts replace a link by the figure. Raises WrongValue for an invalid query,
-    or a URL that is not a scene of this server. Raises Busy.
+    or a URL that is not a scene of this server. Raises Busy, StoreUnavailable.
     """
     asked = request_query()
     if asked.get("format", "json") != "json":
@@ -144,7 +144,7 @@ def oembed() -> Response:
 def _shown(url: str) -> Shown | None:
     """The figure at this URL, which can lead to an embed or to a scene's page of this server.
 
-    None for any other URL. Raises Busy, and WrongValue if the URL has an invalid query.
+    None for any other URL. Raises Busy, StoreUnavailable, and WrongValue if the URL has an invalid query.
     """
     here = urlsplit(request.url_root)
     try:

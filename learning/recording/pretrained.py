@@ -107,9 +107,9 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """The display name of a model: the title in its folder's README, or else the last part of its path.
+    """The display name of a model: the title in the README of the folder `name`, or else its last part.
 
-    The ending .gguf is left out.
+    If `name` is no folder, the ending .gguf is left out.
     """
     folder = Path(name)
     if not folder.is_dir():

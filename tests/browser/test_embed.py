@@ -273,7 +273,7 @@ def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
 
     It is hidden because it says that the picture is as it was. A click hides it, too. The valid values in a
-    refused state are not applied later either.
+    refused state are applied neither at once nor later.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing

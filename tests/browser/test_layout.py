@@ -90,9 +90,9 @@ NEAREST_LABELS = """async () => {
 
 
 def test_on_a_telephone_no_label_touches_a_ring(kept):
-    """No label overlaps a point that is drawn as a ring.
+    """In the scene `heads`, as it opens, no label overlaps a large point, such as a ring.
 
-    In 3D, Plotly draws near points up to 2.5 times as large as far ones.
+    In 3D, near points are drawn larger than far ones.
     """
     resize(kept, TELEPHONE)
     visit(kept, "/heads")

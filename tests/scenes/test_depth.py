@@ -243,7 +243,8 @@ def of_the_last_token():
 
     For a random linear function of the last token's output, the gradient at the last token's input is 0.073
     times as long as the gradient at this output. For a random linear function of the outputs of all tokens,
-    the first token has 92 % of the squared length of the gradient at the inputs. Both are medians over draws.
+    the gradient at the first token's input has 92 % of the squared length of the gradient at all inputs. Both
+    are medians over draws.
     """
     gradients()
     draws = [stack.drawn(64, films.BLOCKS, films.TOKENS, seed) for seed in range(films.DRAWS)]

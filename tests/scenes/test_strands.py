@@ -234,7 +234,7 @@ def drawn_apart():
 
 
 def most_sheets():
-    """At random sliders, a ray crosses the image of the circle as often as `circle_sheets` counts.
+    """At random sliders, the ray that crosses the image of the circle most often does so `circle_sheets` times.
 
     The count is at most 2^(number of norms).
     """

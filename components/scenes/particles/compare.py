@@ -91,8 +91,9 @@ def place(d: int, n: int, causal: bool, kind: str) -> Pipeline:
     """Steps from a token's start to its state at the slider's time.
 
     The state holds the token's direction, what a layer adds to it, and further numbers, such as its hue and
-    the number of clusters. Their indices are the constants HUE, LOG_TIME and so on. n: the number of tokens.
-    causal: whether a token attends only to itself and earlier tokens. kind: the placement of the norm.
+    the number of clusters. Their indices, counted from 2d, are the constants HUE, LOG_TIME and so on. n: the
+    number of tokens. causal: whether a token attends only to itself and earlier tokens. kind: the placement
+    of the norm.
     """
     update = attention_update(d, causal, kind)
     own = Branches(

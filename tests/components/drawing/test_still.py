@@ -36,7 +36,7 @@ PAINTED = re.compile(r"var\(--([\w-]+)\)")
 def checked(text):
     """A dict: for each tag in an SVG text, the list of its elements.
 
-    It asserts that the text is valid XML, finite and small, and has only known colours.
+    It asserts that the text is valid XML, finite and small, and that its variables are known colours.
     """
     assert not re.search(r"nan|inf", text, re.I) and len(text.encode()) < LARGEST
     found = {}

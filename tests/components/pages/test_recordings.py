@@ -78,6 +78,12 @@ def test_from_a_file_to_its_picture_and_its_tables(client):
     assert len(client.get("/recording/trained.json").json["norms"]) == 9
 
 
+def test_the_numbers_of_a_shipped_recording_are_a_file(client):
+    """The route answers GET and HEAD."""
+    for ask in (client.get, client.head):
+        assert ask("/recording/smollm2.csv").mimetype == "text/csv"
+
+
 def test_two_beside_each_other_of_which_one_has_fewer_norms(client):
     key, short = (opened(client, data).json["choices"]["own"] for data in (DATA, to_file(Recording([WIDE]))))
     for query in (f"own={key}&other={short}&norm=2", f"own={short}&other={key}"):
