@@ -179,8 +179,8 @@ async def naive(viewer: Viewer, files: list[str]) -> None:
 def asked(out: str, prop: str, given: dict) -> str:
     """The body of the request that makes Dash call a callback, as JSON.
 
-    out: the id of the element that the callback changes. prop: the property of this element that it returns.
-    given: the callback's input, as {"id", "property", "value"}.
+    out: the id of the element that the callback changes. prop: the property of this element that the callback
+    sets. given: the callback's input, as {"id", "property", "value"}.
     """
     return json.dumps(
         {
@@ -193,7 +193,7 @@ def asked(out: str, prop: str, given: dict) -> str:
 
 
 def files_of(port: int, path: str) -> list[str]:
-    """The paths of the files that a page needs: all that its HTML links, and all modules that scripts import.
+    """The paths of the files that a page needs: those its HTML links to, and the modules its scripts import.
 
     Modules that modules import are included. Pictures (/still/, /card/) and links without a dot are left out.
     """

@@ -117,8 +117,8 @@ def like(value: Numbers, x: Array) -> Array:
 def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
     """Convert `value` to an array without axes, in x's library and dtype.
 
-    name: what an error message calls `value`. Raises ValueError if `value` has axes. If `least` is given,
-    raises it also for a number that is below `least`, infinite or NaN.
+    name: what an error message calls `value`. Raises ValueError if `value` has axes; if `least` is given,
+    also if `value` is below `least`, infinite or NaN.
     """
     value = like(value, x)
     if value.shape != ():

@@ -112,8 +112,8 @@ class Entries:
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
         """The array at these parameters, in the library, dtype and device of x (by default, of `base`).
 
-        `params` may contain parameters on which the array does not depend. Raises ValueError if one on which
-        it depends is missing.
+        Parameters in `params` on which the array does not depend are ignored. Raises ValueError if `params`
+        lacks a parameter on which the array depends.
         """
         params, x = _mapping(params), self.base if x is None else x
         if not (self.terms or self.tracks):
@@ -155,7 +155,7 @@ class Of:
     def value(self, params: Params | None = None, *, x: Array | None = None) -> Array:
         """The points of the source at `stage`, as a matrix, for these parameters.
 
-        It has the library, dtype and device of x; without x, those of the points.
+        It has the library, dtype and device of x, or of the points themselves if x is None.
         """
         points = self.source.stages(params or {})[-1 if self.stage is None else self.stage]
         points = points if x is None else like(points, x)

@@ -34,7 +34,7 @@ class Arc:
 def fates(W: Float[Array, "m n"], b: Float[Array, " m"], x: Float[Array, "N n"]) -> Int[Array, " N"]:
     """For each point x of a sphere around the origin, whether other points of the sphere have the same image.
 
-    The image is that under the ReLU layer max(Wx + b, 0). The result (N,) has these numbers:
+    The image of x is max(Wx + b, 0), the output of a ReLU layer. The result (N,) has these numbers:
 
     APART       no other point has the same image
     SHARED      some other points of the same piece have the same image, but not all

@@ -26,9 +26,9 @@ NORMAL_CDF = special.ndtr(QUADRATURE_POINTS)
 def expected_vertices(n: int, d: int) -> float:
     """The mean number of vertices of the convex hull of n standard Gaussian points in d dimensions.
 
-    It is Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1, and n if n ≤ d + 1. For d = 2 it
-    is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp, where f is the density of N(0, 1/2). For d = 3 it is 2 + F/2 with
-    F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, where f is the density of N(0, 1/3) (Efron, Euler). Raises ValueError
+    For n ≤ d + 1 it is n, otherwise Σₘ 2·m·C(n, m)·internal(m)·external(m, n) over m = d, d − 2, … ≥ 1. For
+    d = 2 this is 2·C(n, 2)·∫Φ(p)ⁿ⁻² f(p) dp, where f is the density of N(0, 1/2). For d = 3 it is 2 + F/2
+    with F = 2·C(n, 3)·∫Φ(p)ⁿ⁻³ f(p) dp, where f is the density of N(0, 1/3) (Efron, Euler). Raises ValueError
     unless n and d are at least 1, and d at most MAX_DIMENSION.
     """
     if n < 1 or not 1 <= d <= MAX_DIMENSION:

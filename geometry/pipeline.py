@@ -167,7 +167,7 @@ class Pipeline:
     def stages(self, x: Float[Array, "*batch d"], params: Params | None = None) -> list[Array]:
         """The points before the first step (x itself) and after each step: `len(steps) + 1` arrays.
 
-        Raises ValueError if a parameter is missing, or x has another number of coordinates.
+        Raises ValueError if a parameter is missing, or a step does not accept the number of coordinates.
         """
         x, cast_back = widened_and_cast_back(x)
         stages = [x]
@@ -373,7 +373,7 @@ class Flow:
         return x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
 
     def _states(self, x, nodes, params, count):
-        """At least the first `count` states: x at the first of the `nodes`, then the state after each other.
+        """At least the first `count` states: x at the first of the `nodes`, then the state at each later one.
 
         For NumPy arrays the states are kept: another call with the same x, nodes and parameters computes only
         the missing ones. A kept list is never changed, because several threads may use it.

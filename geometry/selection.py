@@ -130,11 +130,12 @@ def nearest(points: Float[Array, "n d"]) -> Float[Array, " d"]:
 
 
 def _corral(kept: list[int], w: Array, points: Array) -> tuple[list[int], Array]:
-    """A round of Wolfe's algorithm: drop points of a set until its nearest point to the origin is inside it.
+    """A round of Wolfe's algorithm, which drops points from a set.
 
     kept, w: the indices, in `points`, of the points in the set, and their weights. Let x be the point nearest
-    to the origin in the affine span of the set. Points are dropped until x is an average of the others with
-    positive weights. Returns the indices of these points (the corral), and their weights.
+    to the origin in the affine span of the set. Points are dropped until x, computed anew each time, is an
+    average of the remaining points with positive weights. Returns the indices of the remaining points (the
+    corral), and these weights.
     """
     while True:
         if len(kept) == 1:
@@ -156,9 +157,9 @@ def evenest(points: Float[Array, "n d"]) -> tuple[Float[Array, " d"], Float[Arra
     """The weights p of largest entropy with Σ pᵢ·pointᵢ = 0, and the query q that gives them by softmax.
 
     Returns (q, p), where p is the softmax of the scores ⟨q, pointᵢ⟩. The origin must be in the convex hull of
-    the points. Newton's method finds q as the minimum of L(q) = log Σ exp⟨q, pointᵢ⟩. There L(q) is the
-    entropy H(p). If the origin is on the edge of the hull, no finite q is a minimum; then q and p come as
-    near to the limit as rounding allows.
+    the points. Newton's method finds q as the minimum of L(q) = log Σ exp⟨q, pointᵢ⟩. At this minimum, L(q)
+    is the entropy H(p). If the origin is on the edge of the hull, no finite q is a minimum; then q and p come
+    as near to the limit as rounding allows.
     """
     scale = _size(points) or 1.0
     a, d = points / scale, points.shape[1]

@@ -163,8 +163,8 @@ def on_spheres(x: Array, radius: Array, eps: Array, convention: str, groups: Gro
 def on_sphere(x: Array, radius: Array, eps: Array, convention: str, units: Array | None = None) -> Array:
     """The computation of `to_sphere` for a single group of coordinates; arguments are not checked.
 
-    units (*batch, 1): a factor for each point. With `units`, the points units·x are normalised, which may be
-    too large for their dtype; `radius` and `eps` are in the units of units·x. None: x itself is normalised.
+    units (*batch, 1): a factor for each point. With `units`, the points units·x are normalised, even if they
+    are too large for the dtype of x; `radius` and `eps` refer to units·x. None: x itself is normalised.
     """
     xp, n = namespace(x), x.shape[-1]
     if not n:

@@ -233,7 +233,7 @@ def softly(x: Float[Array, "*batch n d"], shares: Float[Array, "heads d"]) -> Ar
 
     For each head, every axis of x is multiplied by a number from 0 to 1, which says how much of this axis the
     head sees. These numbers are `shares`; for each axis they sum to 1 over the heads, so the results sum to
-    x. If they are 1 in a head's block of axes and 0 elsewhere, the attention scores are the same as with
+    x. If `shares` is 1 in a head's block of axes and 0 elsewhere, the attention scores are the same as with
     `cut`. Source: symmetrize2025, section 5.4.
     """
     return x[..., None, :, :] * shares[:, None, :]
@@ -283,8 +283,8 @@ class Measured:
 
     loss     the mean cross entropy in nats per character
     before   the fraction for each layer, if the keys are the vectors of the residual stream before the layer
-    after    the same, if the keys are the vectors that attention reads: the results of LayerNorm, or of the
-             gain and shift that replace it
+    after    the fraction for each layer, if the keys are the vectors that attention reads: the results of
+             LayerNorm, or of the gain and shift that replace it
     """
 
     loss: float

@@ -12,8 +12,8 @@ AVAILABLE = re.compile(r"MemAvailable:\s*(\d+) kB")
 def free_bytes() -> float:
     """Available memory in bytes; ∞ if the system does not report it.
 
-    On Linux this includes caches that the system can free. On other systems it does not, so there the number
-    is smaller.
+    On Linux this includes caches that the system can free. On other systems these caches do not count, so
+    the number is smaller.
     """
     try:
         return 1024.0 * float(AVAILABLE.search(Path("/proc/meminfo").read_text())[1])  # type: ignore[index]

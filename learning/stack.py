@@ -56,8 +56,8 @@ def streams(kind: str, blocks: Sequence[Own], x: Array, gain: float = 1.0) -> li
 def drawn(width: int, layers: int, tokens: int, seed: int) -> tuple[list[dict[str, np.ndarray]], np.ndarray]:
     """Draw the weight matrices of random blocks, and tokens (T, d), from normal distributions.
 
-    The entries of a matrix have standard deviation 1/√(number of its inputs), the coordinates of tokens 1.
-    For the same seed, a stack of fewer `layers` consists of the first blocks of a deeper one.
+    The standard deviation is 1/√(number of inputs) for the entries of a matrix, and 1 for the coordinates of
+    tokens. For the same seed, a stack of fewer `layers` consists of the first blocks of a deeper one.
     """
     rng, d = np.random.default_rng(seed), width
     x = rng.standard_normal((tokens, d))

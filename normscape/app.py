@@ -135,7 +135,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def port(text: str) -> int:
-    """Parse a port number. Raises ArgumentTypeError for one out of range, ValueError for another text."""
+    """Parse a port number. Raises ArgumentTypeError if out of range, ValueError if it is no integer."""
     if not 0 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port, 0 to 65535")
     return int(text)

@@ -66,7 +66,7 @@ def library() -> Library:
 
 
 class ReadOnlyDict(dict[str, Any]):
-    """The value of the traits `choices` and `params`. It cannot change, since the figure would not notice."""
+    """The value of the traits `choices` and `params`. Read-only: the figure would not notice a change."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise TypeError("this dict is read-only: set the trait, such as figure.params = {'eps': 0.1}")
@@ -268,9 +268,9 @@ class Figure(anywidget.AnyWidget):
     def _chosen(self, change: Any) -> None:
         """After a change of choices, send their recipe, and adapt the other traits to it.
 
-        A parameter that differs from its default keeps its value if the new recipe allows it. The others get
-        their new defaults. The progress is kept, up to the last stage of the new recipe. The selected point
-        is kept if the new recipe has a point of this index. The browser does the same
+        A parameter that differs from its default keeps its value if the new recipe allows it. All other
+        parameters get their new defaults. The progress is kept, up to the last stage of the new recipe. The
+        selected point is kept if the new recipe has a point of this index. The browser does the same
         (assets/player/state.mjs).
         """
         if not change.old:

@@ -205,7 +205,7 @@ def test_no_body_is_too_much(rule, data):
 def opened(body):
     """Upload a file, and check the answer: the server either shows the run in it, or refuses it in words.
 
-    Returns False if it is refused. Otherwise, returns whether its first network can be downloaded.
+    Returns whether the run's first network can be downloaded; False if the file is refused.
     """
     got = answer(
         "POST", f"/run/spiral?{urlencode(SMALL)}", data=body, content_type="application/octet-stream"

@@ -6,9 +6,9 @@ import socket
 def free() -> int:
     """A free TCP port that the system assigns to no other process for about a minute.
 
-    To reserve the port, this function accepts a connection on it, and closes it before the client does. Then
-    the system keeps the port in TIME_WAIT and assigns it to no process that asks for any port. A server can
-    still bind it by number, because servers set SO_REUSEADDR.
+    To reserve the port, this function accepts a connection on it, and closes this connection before the
+    client does. Then the system keeps the port in TIME_WAIT, and does not assign it to a process that asks
+    for any free port. A server can still bind it by number, because servers set SO_REUSEADDR.
     """
     with socket.socket() as listener, socket.socket() as client:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

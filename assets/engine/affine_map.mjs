@@ -8,9 +8,9 @@
  *
  * @typedef {ArrayLike<number> & object} Points
  * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap query: changes a query
- *   for the earlier points into a query for the present ones, for which each point has its old score plus a
- *   number that is the same for all points; mirrored: whether the map mirrors space (false unless the points
- *   have three coordinates and span space)
+ *   for the earlier points into a query for the present ones. With it, each point has its old score plus a
+ *   number that is the same for all points. mirrored: whether the map mirrors space (false unless the
+ *   points have three coordinates and span space)
  * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
  *   of the affine space that points span, with the first point as origin (`frameOf`). ends: for each axis the
  *   index of the point that determined it; along: for each axis the coordinates of all points; size: the
@@ -63,10 +63,10 @@ export function affineMap(before, after, n, d) {
   return { mirrored: d === 3 && axes.length === 3 && determinant(axes) * determinant(to) < 0, query };
 }
 
-/** Compute orthonormal axes of the affine space that n points with d coordinates each span, with the first
- * point as origin. Each axis leads towards the point that is farthest from the span of the axes before it.
- * Stops when the distance of that point from the span is at most tolerance·size + least, where size is the
- * largest distance of a point from the first. @param {Points} points @param {number} n @param {number} d
+/** Compute orthonormal axes of the affine space that n points span (d coordinates each), with the first point
+ * as origin. Each axis leads towards the point that is farthest from the span of the axes before it. Stops
+ * when the distance of that point from the span is at most tolerance·size + least, where size is the largest
+ * distance of a point from the first. @param {Points} points @param {number} n @param {number} d
  * @param {number} tolerance @param {number} [least] @returns {Frame} */
 export function frameOf(points, n, d, tolerance, least = 0) {
   /** @type {Frame} */ const built = { ends: [], axes: [], along: [], size: 0 };

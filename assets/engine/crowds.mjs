@@ -129,8 +129,8 @@ export function legible(crowds, at, tall) {
 /** The crowds of a view, the fullest first. All points of a crowd belong to one cloud. They coincide not only
  * in the view's projection, but also in the space of the cloud. Only points that visible `Points` marks show
  * are counted; marks that only highlight one point (`followed`, `highest`) do not count. If several marks
- * show a point at the same stage, it is counted once, at its place in the topmost of them. If a point is
- * shown at several stages, it is counted at each. @param {View} view @param {Moment} moment
+ * show a point at the same stage, it is counted once, where the topmost of these marks draws it. If a point
+ * is shown at several stages, it is counted at each. @param {View} view @param {Moment} moment
  * @returns {Crowd[]} */
 export function crowdsOf({ layers, dims, ranges }, moment) {
   const shown =

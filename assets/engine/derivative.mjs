@@ -3,8 +3,8 @@
  * Forward-mode automatic differentiation of a pipeline, by dual numbers x + ε·v with ε² = 0.
  *
  * Each step is applied in dual arithmetic, so that its result carries the derivative along v. Only scalar
- * functions have derivatives written by hand: `SLOPES`, `slope` in sphere.mjs, and in this file those of 1/x
- * and of the exponential in softmax. Mirrors geometry/dual.py.
+ * functions have derivatives written by hand: `SLOPES`, `slope` in sphere.mjs, and in this file the
+ * derivatives of 1/x and of the exponential in softmax. Mirrors geometry/dual.py.
  *
  * @typedef {{values: Float64Array, tangents: Float64Array}} Dual one coordinate of n points, and for each
  *   point the derivative of this coordinate along v
@@ -98,8 +98,8 @@ const run = (x, n, steps, context) => steps.reduce((now, step) => after(now, n, 
 
 /**
  * Apply one step to n points in dual arithmetic. Throws for kinds of steps that Python does not allow inside
- * a `Derivative`. @param {Dual[]} x one `Dual` for each coordinate; so is the result @param {number} n
- * @param {Step} step @param {Context} context @returns {Dual[]}
+ * a `Derivative`. @param {Dual[]} x one `Dual` for each coordinate; the result has the same form @param
+ * {number} n @param {Step} step @param {Context} context @returns {Dual[]}
  */
 function after(x, n, step, context) {
   switch (step.kind) {
@@ -137,8 +137,8 @@ function after(x, n, step, context) {
 }
 
 /**
- * Softmax over the coordinates of each of n points, in dual arithmetic. At temperature 0 the largest
- * coordinate gets 1, or the largest ones share it equally, and the derivative is 0. With the causal mask,
+ * Softmax over the coordinates of each of n points, in dual arithmetic. At temperature 0 the derivative is 0,
+ * and the largest coordinate gets 1; if several are largest, they share this 1 equally. With the causal mask,
  * point k of the cloud (from 0) uses only its first k + 1 coordinates, and the others become 0.
  * @param {Dual[]} x one `Dual` for each coordinate; the result has the same form @param {number} n
  * @param {number} temperature @param {boolean} causal @param {number} first the index of the first of these

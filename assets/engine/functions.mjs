@@ -55,7 +55,7 @@ const GELU_SCALE = Math.sqrt(2 / Math.PI); // a factor in GPT-2's approximation 
 const LOG_FLOOR = 1e-12; // lower limit of a logarithm's argument
 
 /** The scalar functions of `Pointwise` steps, by the names that recipes use. An argument outside a function's
- * domain is clipped to the domain (of a logarithm, to LOG_FLOOR); the reciprocal of 0 is 0. @type
+ * domain is clipped to the domain (for a logarithm, to LOG_FLOOR or more); the reciprocal of 0 is 0. @type
  * {Record<string, (x: number) => number>} */
 export const FUNCTIONS = {
   identity: (x) => x,

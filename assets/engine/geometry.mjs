@@ -151,9 +151,9 @@ const TIE_TOLERANCE = 1e-6; // coordinates whose sizes differ less count as equa
 
 /** The position to which the eye of a camera must move so that a plane is seen edge-on: a point of the plane,
  * as far from the origin as the eye is now, and in about the same direction. Null if the plane is at least as
- * far from the origin as the eye. Null also if the eye is on the plane's normal through the origin: then all
- * directions along the plane are equally near. @param {ArrayLike<number>} values the numbers that define the
- * plane, in the format of `disc` @param {number[]} eye the present position of the eye
+ * far from the origin as the eye. Null also if the eye is on the plane's normal through the origin: then no
+ * direction along the plane is nearest to that of the eye. @param {ArrayLike<number>} values the numbers that
+ * define the plane, in the format of `disc` @param {number[]} eye the present position of the eye
  * @returns {number[] | null} */
 export function edgeOn(values, eye) {
   const far = Math.hypot(...eye);
@@ -191,8 +191,8 @@ export function histogram(values, [low, high], bins) {
 
 /** The threshold that best separates the values of class 0 from those of class 1 (`threshold`), and the share
  * of values that it classifies correctly (`accuracy`). Either class may lie above the threshold. The
- * threshold is midway between neighbouring values; if it is best to put all values into one class, it is the
- * largest value. @param {Float32Array} values
+ * threshold is midway between neighbouring values; if it is best to put all values into one class, the
+ * threshold is the largest value. @param {Float32Array} values
  * @param {ArrayLike<number>} classes 0 or 1 for each value */
 export function bestThreshold(values, classes) {
   const order = Array.from(values, (_, i) => i).sort((i, j) => values[i] - values[j]);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The convex hull of points, as geometry/hull.py computes it with Qhull: an outline and triangles to draw.
- * Points on a line or in a plane get their hull within it. Pure.
+ * Points on a line or in a plane get their hull within that line or plane. Pure.
  *
  * @typedef {{points: Points, rank: number, order: number[], triangles: number[][]}} Hull rank: the dimension
  *   of the points' affine span. order: the indices of the points along the outline, −1 for a gap. triangles:

@@ -159,8 +159,8 @@ export function softmax({ rows, n, d }, q) {
   return { p, value: highest + Math.log(sum) };
 }
 
-/** Results of the last call of `moments`, which explains them, and its intermediate sums of rows. The arrays
- * are reused, so that a frame allocates no memory. */
+/** Results of the last call of `moments` (explained there), and the sums that it computes on the way. These
+ * arrays are reused, so that a frame allocates no memory. */
 const SOFTMAX_MEAN = /** @type {number[]} */ ([]);
 const SOFTMAX_COVARIANCE = /** @type {number[]} */ ([]);
 const ROW_SUMS = /** @type {number[]} */ ([]);

@@ -318,8 +318,8 @@ function scoresOf(points, n, query) {
 
 /** The supporting line or disc of a query: orthogonal to the query, and through the key with the highest
  * score. Returns its centre, then its ends or edge. The query is the mark's own; without one, it is the best
- * query of the followed (selected) point. If no query selects this point, only the centre is returned,
- * repeated. @param {SupportMark | SupportDiscMark} mark @param {Moment} moment */
+ * query of the followed (selected) point. If no query selects this point, all returned points coincide with
+ * it. @param {SupportMark | SupportDiscMark} mark @param {Moment} moment */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -348,9 +348,9 @@ function support(mark, moment) {
 }
 
 /** The attention weight of the followed (selected) point as a function of the length of the query: pairs
- * (length, weight) for equally spaced lengths. @param {Mark} mark @param {number[]} query its direction
- * @param {[number, number]} span the smallest and the largest length @param {number} count the number of
- * lengths @param {Moment} moment */
+ * (length, weight) for equally spaced lengths. @param {Mark} mark @param {number[]} query a vector in its
+ * direction @param {[number, number]} span the smallest and the largest length @param {number} count the
+ * number of lengths @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud);
   const size = Math.hypot(...query) || 1;

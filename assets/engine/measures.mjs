@@ -86,8 +86,8 @@ function remembering(find) {
 }
 
 /** Decide which points of a cloud, as keys, attention can select: a `Selection` (selection.mjs). The result
- * keeps a copy of the points, because the next moment is compared with it and the memory of the points
- * themselves is reused. */
+ * keeps a copy of the points. The copy is compared with the points of the next moment, which are written into
+ * the memory of the original points. */
 export const selectionOf = remembering((points, n, d, before) => selection(points.slice(), n, d, before));
 const weightsOf = remembering((points, n, d, before, name, moment) =>
   weights(selectionOf(points, name, moment), n, d, before),

@@ -110,9 +110,9 @@ function sight({ eye, center }) {
   return { forward, right, up };
 }
 
-/** The length in pixels of a line whose length, and distance from the camera, are one side of the cube in
- * which the view's axes lie. @param {number} width of the panel in pixels @param {number} height of the panel
- * in pixels */
+/** The length in pixels of a line that is as long as a side of the cube in which the view's axes lie, and
+ * whose distance from the camera is also one side of this cube. @param {number} width of the panel in pixels
+ * @param {number} height of the panel in pixels */
 const unitOf = (width, height) => Math.min(width, height) / 2 / HALF_SIGHT_TANGENT;
 
 /** The vector from the eye to a point, in units of the cube's side. @param {ArrayLike<number>} point an array

@@ -20,8 +20,8 @@
  *   (wins), and the proof
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
  *   Weights for each key the largest attention weight that a query can give it, which is 1 if it is
- *   selectable. For each key that is not, also a query near the one that gives this weight (queries), and the
- *   change of this query since the previous moment (steps)
+ *   selectable. For each key that is not selectable, also a query near the one that gives this largest weight
+ *   (queries), and the change of that query since the previous moment (steps)
  */
 
 import { affineMap } from "./affine_map.mjs";

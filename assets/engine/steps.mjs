@@ -45,7 +45,7 @@ function normalize(x, n, radius, eps, groups, convention) {
   return x;
 }
 
-/** Apply a scalar function to each coordinate, in place. tanh and relu are applied many times per frame and
+/** Apply a scalar function to each coordinate, in place. tanh and relu are applied many times per frame. They
  * are written out here, because looking them up in FUNCTIONS and calling them there takes longer than
  * computing them. @param {Float64Array} x the points, one after the other @param {string} name a key of
  * FUNCTIONS */
@@ -215,12 +215,12 @@ function branch(x, n, steps, count, context, depth) {
 }
 
 /** Apply an `orbit` step: iterate a pipeline, and return the state after each iteration as a separate point.
- * The state of point 0 is its first `step.state` coordinates. Iteration k applies the pipeline to the state
- * of point k − 1, followed by the further coordinates of point k (those after the first `step.state`). Its
- * result is the state of point k. After `step.count` iterations the state no longer changes: each later point
- * has the same state as the point before it. If `step.count` is not a whole number, the last iteration makes
- * only a share of its change, which is the fractional part of `step.count`. @param {Float64Array} x the
- * points @param {number} n their number @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context
+ * The state of point 0 is its first `step.state` coordinates. Iteration k applies the pipeline to one vector:
+ * the state of point k − 1, then the coordinates of point k after the first `step.state`. The result is the
+ * state of point k. After `step.count` iterations the state no longer changes: each later point has the same
+ * state as the point before it. If `step.count` is not a whole number, the last iteration makes only a share
+ * of its change, which is the fractional part of `step.count`. @param {Float64Array} x the points @param
+ * {number} n their number @param {Extract<Step, {kind: "orbit"}>} step @param {Context} context
  * @param {number} depth the nesting depth */
 function orbit(x, n, { pipeline, state, count }, context, depth) {
   const d = x.length / n || 1;

@@ -51,7 +51,7 @@ export function toAdopt(pending, news, props) {
 }
 
 /** A copy of `pending` without the properties, and entries of dicts, that have the same value in `adopted`.
- * If the values differ, code has changed the property since, and it stays. @param {State} pending the
+ * If the values differ, code has changed the property since, so it stays pending. @param {State} pending the
  * properties that the figure has not adopted yet @param {Record<string, any>} adopted the properties that it
  * has adopted just now @returns {State} */
 export function without(pending, adopted) {
@@ -79,14 +79,14 @@ function merged(lower, upper) {
 
 /** Synchronise a figure's state with the properties that code sets: decide which changes to pass on, in both
  * directions. `known` has the latest value of each property: the one that code has set, or that the figure
- * has reported to code since. If this is a dict, it may have only some of the entries. `expected` is the
- * state that the figure should have as a result.
+ * has reported to code since. A dict in `known` may have only some of the entries. `expected` is the state
+ * that the figure should have as a result.
  *
  * Code may answer each report of the figure by setting the value that the figure has reported. This is an
  * echo. It can come late, several times, and after newer reports. Therefore a value that the figure has
  * reported within the last ECHO_MS is taken for an echo, and the figure does not adopt it; in dicts, each
  * entry is judged by itself. All other values are requests, which the figure adopts. Two exceptions: a value
- * of a new figure's first report is never taken for an echo, and nothing is while a request is refused.
+ * of a new figure's first report is never taken for an echo; while a request is refused, no value is.
  *
  * After an echo of an older report, code has an older value than the figure; then the figure reports its
  * value once more. An echo of the newest report causes no report. So the exchange ends. */
@@ -152,7 +152,7 @@ export class Binding {
     return news.length ? told : null;
   }
 
-  /** Whether a value from code is taken for an echo: whether it was reported in the last ECHO_MS.
+  /** Whether a value from code is taken for an echo: whether the figure reported it in the last ECHO_MS.
    * @param {string} path the property, or property and entry: "params.eps" @param {unknown} value
    * @param {number} now milliseconds */
   #isEcho(path, value, now) {

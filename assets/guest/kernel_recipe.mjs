@@ -60,8 +60,8 @@ export function recipe(model, unpack, query, signal) {
 }
 
 /** Whether the kernel of a widget has been restarted or stopped, as far as the page knows. anywidget hides
- * the connection (`comm`) of a figure's own widget, so this looks at the widget that all figures of the
- * kernel share. @param {Model} model @returns {Promise<boolean>} */
+ * the connection (`comm`) of a figure's own widget, so the function looks at the widget that all figures of
+ * the kernel share. @param {Model} model @returns {Promise<boolean>} */
 async function isGone(model) {
   const late = new Promise((go) => setTimeout(go, WIDGET_TIMEOUT_MS));
   const found = async () => model.widget_manager?.get_model(model.get("_library"));

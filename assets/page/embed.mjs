@@ -1,10 +1,11 @@
 // @ts-check
 /** The entry point of a figure outside the explorer: in another page's iframe, or in a standalone HTML file.
- * It starts as a still picture; the player is loaded when the figure becomes visible, or at the first press
- * or key. In an iframe it exchanges messages with the surrounding page (the host). It sends its height in
- * pixels, {type: "normscape:height", slug, height}, and each new state, {type: "normscape:state", slug,
- * state}; it obeys {type: "normscape:theme", theme} and {type: "normscape:set", state}. A state is an object
- * with the names and values of a link's query; values that are the defaults are missing. */
+ * The figure starts as a still picture; the player is loaded when the figure becomes visible, or at the first
+ * press or key. In an iframe, the figure and the surrounding page (the host) exchange messages. The figure
+ * sends its height in pixels, {type: "normscape:height", slug, height}, and each new state, {type:
+ * "normscape:state", slug, state}; it obeys {type: "normscape:theme", theme} and {type: "normscape:set",
+ * state}. A state is an object with the names and values of a link's query; values that are the defaults are
+ * missing. */
 
 import { shared } from "../globals.mjs";
 import { prefersReducedMotion } from "../browser.mjs";

@@ -40,8 +40,8 @@ async function live(root) {
   );
 }
 
-/** Show the animated picture of a card if `on` is true, unless the reader prefers still pictures; otherwise
- * the still one. @param {HTMLElement} card @param {boolean} on */
+/** Show the animated picture of a card if `on` is true and the reader does not prefer still pictures;
+ * otherwise show the still one. @param {HTMLElement} card @param {boolean} on */
 function move(card, on) {
   for (const picture of card.querySelectorAll("img")) {
     picture.dataset.rest ??= picture.src;

@@ -129,8 +129,8 @@ function followNext(player, by) {
 
 /** Rotate the camera of the 3D views around the vertical axis, and up or down, as dragging with the mouse
  * does. Does nothing if there is no 3D view. @param {Player} player @param {number} around the angle around
- * the axis, in degrees @param {number} up the angle upwards, in degrees; the elevation stays within
- * ±MAX_ELEVATION_DEGREES, or where it is if that is farther */
+ * the axis, in degrees @param {number} up the angle upwards, in degrees. The elevation stays within
+ * ±MAX_ELEVATION_DEGREES; if it is already beyond this limit, it does not move farther beyond */
 function turn(player, around, up) {
   const panel = player.panels.find((p) => p.is3d);
   const before = panel?.camera();

@@ -220,8 +220,8 @@ function ranked(entries, query) {
   // a word of the query that occurs in no entry gets the average weight of the other words
   const wordWeights = rarities.map((each) => each || meanRarity);
   const totalWeight = sum(wordWeights);
-  /** The similarity of the query to a name: 2 if both are the same text; otherwise twice the weight of their
-   * common words over the sum of both weights (Dice coefficient). Synonyms and prefixes count in part. */
+  /** The similarity of the query to a name: 2 if both are the same text; otherwise the Dice coefficient
+   * 2·(weight of common words)/(weight of query + weight of name). Synonyms and prefixes count in part. */
   const nameSimilarity = (/** @type {Ready["names"][number]} */ { name, words }) => {
     const shared = sum(
       likes.map((like, k) => wordWeights[k] * Math.max(0, ...[...words].map((word) => like.get(word) ?? 0))),

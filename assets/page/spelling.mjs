@@ -20,8 +20,8 @@ function errors(a, b) {
 }
 
 /** The word of a vocabulary that differs from `word` by the fewest errors, and of several such words the most
- * frequent one. At most one error is allowed, or two if `word` has at least LONG_WORD letters; if each word
- * has more, the result is undefined. Words with fewer than MIN_LENGTH letters are neither corrected nor
+ * frequent one. At most one error is allowed, or two if `word` has at least LONG_WORD letters; if no word is
+ * that near, the result is undefined. Words with fewer than MIN_LENGTH letters are neither corrected nor
  * found. @param {string} word @param {Map<string, number>} vocabulary for each word how often it occurs
  * @returns {string | undefined} */
 export function nearestWord(word, vocabulary) {

@@ -68,7 +68,8 @@ async function choose() {
 }
 
 /** Make each live figure show the state of the paragraph being read. Of the paragraphs beside the figure,
- * this is the last one whose top is above the reading line; if all tops are below it, it is the first one. */
+ * this is the last one whose top is above the reading line, or the first one if all tops are below that
+ * line. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
     const blocks = /** @type {HTMLElement[]} */ ([

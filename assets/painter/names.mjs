@@ -183,9 +183,9 @@ export const unmoved = ([first, ...others]) =>
       at.every((x, i) => Math.abs(x - first[i]) <= STILL_PX || (Number.isNaN(x) && Number.isNaN(first[i]))),
   );
 
-/** For each mark: `still`, whether it is visible in all frames, with the same points; and `at`, an array for
- * each frame in which it is visible, with x and y of its points. If `still`, `at` has only one array. @param
- * {Panel} panel @param {PixelFrame[]} frames */
+/** For each mark, whether it is visible in all frames with the same points (`still`), and a list `at` of
+ * arrays: x and y of the mark's points, in each frame in which it is visible. If `still` is true, the list
+ * has only the first of these arrays. @param {Panel} panel @param {PixelFrame[]} frames */
 function visible({ view, drawingBox }, frames) {
   return view.layers.map(({ draws }, l) => {
     const all = frames

@@ -124,8 +124,8 @@ export class Panel {
     this.onRest();
   }
 
-  /** Draw a frame by the fast path. Does nothing if the figure has not been built, or if it still shows this
-   * frame as `open` or `paint` has drawn it. @param {Frame} frame */
+  /** Draw a frame by the fast path. Does nothing if the figure has not been built, or if `open` or
+   * `paint` has drawn this frame and the figure still shows it. @param {Frame} frame */
   paint(frame) {
     if (!this.opened || same(frame, this.#painted)) return;
     this.frame = this.#painted = frame;
@@ -208,7 +208,7 @@ export class Panel {
   /** Copy the current frame onto another canvas, with its top left corner at (x, y).
    * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y
    * @param {CanvasImageSource[]} images the awaited result of the method `images`. That method takes time;
-   * so callers await it once, and can then call `copy` in every frame, because it draws without delay */
+   * so callers await it once. Then they can call `copy` in every frame, because `copy` draws without delay */
   copy(context, x, y, images) {
     const { width, height } = size(this.gd);
     for (const image of images) context.drawImage(image, x, y, width, height);
@@ -269,8 +269,8 @@ export class Panel {
     throw new Error("abstract");
   }
 
-  /** The display coordinates of the point at a pixel, which is counted from the figure's top left. In 3D: of
-   * the point under the pixel in the plane that passes through `at` and faces the camera. @abstract @type
+  /** The display coordinates of the point under a pixel, which is counted from the figure's top left. In 3D,
+   * the point lies in the plane that passes through `at` and faces the camera. @abstract @type
    * {(left: number, top: number, at?: ArrayLike<number>) => number[]} */
   point() {
     throw new Error("abstract");

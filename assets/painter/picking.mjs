@@ -48,8 +48,9 @@ export function watchClicks(panel) {
 }
 
 /** The clickable point nearest to the pixel (x, y), counted from the figure's top left: its layer, its index,
- * and its distance `far` in pixels. If several are about equally near, it is one of the topmost layer. Null
- * if no clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param {number} y */
+ * and its distance `far` in pixels. Of several that are about equally near, one of the topmost layer is
+ * taken. Null if no clickable point is within PICK_RADIUS_PX. @param {Panel} panel @param {number} x @param
+ * {number} y */
 function clickableAt(panel, x, y) {
   /** @type {{layer: Mark, index: number, far: number} | null} */ let nearest = null;
   for (const [l, layer] of [...panel.view.layers.entries()].reverse()) {

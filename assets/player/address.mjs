@@ -15,7 +15,7 @@ const addressed = ({ apart, closed, path }) => !apart && !closed && location.pat
 let shown = { stop: -1, depth: 0, at: 0 };
 
 /** Set `shown` to the data of the next entry of the browser's history. Returns the state to store in that
- * entry. @param {number} [stop] the stop of the next entry; by default that of the present one */
+ * entry. @param {number} [stop] the stop of the next entry; by default the stop of the present entry */
 function advance(stop = shown.stop) {
   shown = { stop, depth: shown.stop < 0 ? 1 : shown.depth + 1, at: shown.at + 1 };
   return { ...history.state, ...shown };
@@ -34,10 +34,10 @@ export function arrive() {
 }
 
 /** Announce the player's state by the event `normscape:state` on the player's element. On the scene's own
- * page, also write the state into the page's address. If the figure moves, the state in which it will come to
- * rest is taken instead. The address does not change in an embedded figure or while a running training is
- * shown. Unless `push` is true, it does not change either while the player still loads the state that the
- * address names. @param {Player} player @param {boolean} push whether to add an entry to the browser's
+ * page, also write the state into the page's address. If the figure moves, this is the state in which it will
+ * come to rest. The address does not change in an embedded figure, or while a running training is shown. If
+ * `push` is false, the address also stays as it is while the player still loads the state that the address
+ * names. @param {Player} player @param {boolean} push whether to add an entry to the browser's
  * history, instead of replacing the present one */
 export function writeAddress(player, push) {
   const { root, path } = player;

@@ -39,8 +39,9 @@ export class Camera {
     this.#flight = null;
   }
 
-  /** Start a flight of the camera to a place, on an arc around the origin; it takes the next frames
-   * (`advance`). If the reader prefers reduced motion, the camera jumps to the place. @param {Place} place */
+  /** Start a flight of the camera to a place, on an arc around the origin; in the next frames, `advance`
+   * moves the camera on. If the reader prefers reduced motion, the camera jumps to the place. @param {Place}
+   * place */
   fly(place) {
     const panel = this.#player.panels.find((p) => p.is3d);
     this.#turnedPanel = undefined;

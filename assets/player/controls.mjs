@@ -3,8 +3,8 @@
  * fields for choices. Each control calls a function when the reader changes its value.
  *
  * @typedef {(moved: boolean) => void} Restore a function that undoes a touch of a control. moved: whether the
- *   touch has changed the value; if so, the previous value is restored. In both cases the value counts as set
- *   by the reader only if it did so before the touch
+ *   touch has changed the value; if so, the previous value is restored. In both cases the function also
+ *   restores whether the value counts as set by the reader
  */
 
 import { marksOf, unpack } from "../engine/engine.mjs";

@@ -96,9 +96,9 @@ function reading(r, player) {
 }
 
 /** Words that give the number of points and their stage, such as "50 points, at the stage x (0 of 3)" or "50
- * points, between the stages x and y (0.5 of 3)"; with a single stage, just the number. If fewer points are
- * drawn as dots, their number comes first: "20 of 50 points". @param {Pick<Player, "recipe" | "progress" |
- * "last">} player */
+ * points, between the stages x and y (0.5 of 3)"; with a single stage, just the number. If only some of the
+ * points are drawn as dots, the number of dots comes first: "20 of 50 points". @param {Pick<Player, "recipe"
+ * | "progress" | "last">} player */
 export function where({ recipe, progress, last }) {
   const points = pointCount(recipe);
   const dots = Math.min(dotCount(recipe), points);
@@ -155,8 +155,8 @@ export const sentence = (words) => words.replace(/^[a-z](?=[a-z])/, (letter) => 
 const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
 
 /** Present the element of a view to screen readers as an image. The image's name is the title of the view or,
- * without one, of the recipe; its description is the description of the player's state. @param {Element}
- * element @param {View} view @param {Player} player */
+ * if the view has none, the title of the recipe; the image's description is that of the player's state.
+ * @param {Element} element @param {View} view @param {Player} player */
 export function labelFigure(element, view, player) {
   element.role = "img";
   element.ariaLabel = plain(view.title) || player.recipe.title;

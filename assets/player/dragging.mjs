@@ -109,8 +109,9 @@ function near(player, panel, layer, [x, y]) {
 
 /** The place under a pixel, relative to the mark's centre. In 3D it is a unit vector: the direction from the
  * centre to the point that is under the pixel on the sphere of radius 1 around the centre. If the pixel is
- * outside the sphere's outline, it is the direction to the nearest point of the ray through the pixel. @param
- * {Panel} panel @param {Mark} layer @param {number[]} pixel from the panel's top left */
+ * outside the sphere's outline, the vector is the direction from the centre to that point of the ray through
+ * the pixel which is nearest to the centre. @param {Panel} panel @param {Mark} layer @param {number[]} pixel
+ * from the panel's top left */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
   const camera = panel.camera();

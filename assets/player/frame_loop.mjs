@@ -103,8 +103,8 @@ export class FrameLoop {
     for (const show of [...this.shows, ...this.listeners]) show();
   }
 
-  /** Let the figure settle after a moment (REST_MS). It does not settle if by then something moves, or the
-   * reader presses on a figure, formula or slider. */
+  /** Let the figure settle after a moment (REST_MS; TRAINING_REST_MS while a training in progress is shown).
+   * It does not settle if by then something moves, or the reader presses on a figure, formula or slider. */
   rest() {
     clearTimeout(this.#restTimer);
     if (this.#player.closed) return;

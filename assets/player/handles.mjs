@@ -42,7 +42,7 @@ export function handles(player) {
   return show;
 }
 
-/** For each panel, the controller that removes the panel's listeners when it gets another recipe.
+/** For each panel, the controller that removes the panel's listeners when the panel gets another recipe.
  * @type {WeakMap<Panel, AbortController>} */
 const listening = new WeakMap();
 
@@ -59,7 +59,7 @@ export function release(panels) {
 
 /**
  * Add the handle of one layer of a panel. @param {Player} player @param {Panel} panel @param {Mark} layer
- * @param {AbortSignal} signal aborts when the panel gets another recipe; its listeners on the panel end then
+ * @param {AbortSignal} signal aborts when the panel gets another recipe; this ends the handle's listeners
  * @returns {() => void} a function that moves the handle to its point
  */
 function handle(player, panel, layer, signal) {

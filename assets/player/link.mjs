@@ -227,7 +227,7 @@ function cameraNumbers({ eye, center }) {
 /** The parameters, progress, camera and followed (selected) point that a state keeps when the scene gets
  * another recipe. A value of a parameter is kept if it differs from the old default and is allowed in the new
  * recipe; all other parameters get the new defaults. Progress is limited to the last stage. If the new recipe
- * has too few points for the followed one, its default point is followed. @param {State} state @param
+ * has no point with the followed point's index, its default point is followed. @param {State} state @param
  * {Recipe} before the old recipe @param {Recipe} recipe the new one */
 export function kept(state, before, recipe) {
   const params = defaults(recipe);

@@ -27,13 +27,13 @@ function called(control) {
   return [...labels, ...words.flat(), symbol].filter(Boolean);
 }
 
-/** The names of the controls that a stop of the tour is about: the controls that its text names, then those
- * that it sets to another value than the stop before. At the first stop only the text counts. The clock,
- * quiet parameters and results of trainings are left out. At most MAX_CONTROLS controls are chosen, those
- * that the text names first. A vector counts as one control, but all its sliders are in the result. The
- * result is in the order of the recipe. @param {Stop} stop @param {Stop | null} before the stop before; null
- * at the first stop @param {Recipe} recipe @param {Record<string, string>} usual the defaults of the choices
- */
+/** The names of the controls that a stop of the tour is about: the controls that its text names, and those
+ * that the stop sets to another value than the stop before. At the first stop only the text counts. The
+ * clock, quiet parameters and results of trainings are left out. If there are more than MAX_CONTROLS, the
+ * controls that the text names take precedence. A vector counts as one control, but all its sliders are in
+ * the result. The result is in the order of the recipe. @param {Stop} stop @param {Stop | null} before the
+ * stop before; null at the first stop @param {Recipe} recipe @param {Record<string, string>} usual the
+ * defaults of the choices */
 export function mentioned(stop, before, recipe, usual) {
   const said = names(stop.html);
   const controls = [

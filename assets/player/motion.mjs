@@ -74,9 +74,9 @@ export function apart(leg, lag) {
   return (part) => from + (to - from) * ease(Math.max(0, Math.min(1, (t - lag * part) / (1 - lag))));
 }
 
-/** The speed factor, at least 1, at which the opening takes at most MAX_OPENING_MS. The opening plays all
- * stages, then moves back to the recipe's initial progress. @param {number} last the index of the last stage
- * @param {number} home the recipe's initial progress */
+/** The smallest speed factor, at least 1, at which the opening takes at most MAX_OPENING_MS. The opening
+ * plays all stages, then moves back to the recipe's initial progress. @param {number} last the index of the
+ * last stage @param {number} home the recipe's initial progress */
 export const hurry = (last, home) =>
   Math.max(
     1,

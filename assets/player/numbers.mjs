@@ -245,10 +245,11 @@ export function readout(r, recipe, player) {
 
 const KEY_TOLERANCE = 1e-6; // keys that are nearer than this share of a key's length count as the same
 
-/** The text of the readout “fate”, which says whether some query gives key k of n the highest score. If so,
- * it says by how much the best query puts the key ahead; if not, why not, and the largest attention weight
- * that the key can get. @param {Certificate} found the certificate of key k @param {Float64Array} keys the
- * coordinates of the n keys, one key after the other @param {number} n @param {number} k */
+/** The text of the readout “fate”, which says whether some query gives key k of n the highest score. If some
+ * query does, the text says by how much the best query of length 1 puts the key ahead. Otherwise it says why
+ * no query does, and the largest attention weight that the key can get. @param {Certificate} found the
+ * certificate of key k @param {Float64Array} keys the coordinates of the n keys, one key after the other
+ * @param {number} n @param {number} k */
 function fate({ margin, largest, weights }, keys, n, k) {
   if (n === 1) return "can win: there is no other";
   if (largest === 1) return `can win: the best query of length 1 puts it ${fixed(margin)} ahead`;

@@ -9,7 +9,7 @@ const READER_EVENTS = ["pointerdown", "keydown", "wheel", "touchstart"];
 const PRESSING_KEYS = ["Enter", " "]; // keys that press the focused button
 
 /** Whether an event begins a press of the play button. Such an event must not pause the scene, because the
- * button does it. @param {Event} event */
+ * button itself pauses it. @param {Event} event */
 function pressesPlay(event) {
   if (!(event.target instanceof Element && event.target.closest(".play"))) return false;
   return event instanceof KeyboardEvent ? PRESSING_KEYS.includes(event.key) : event.type !== "wheel";

@@ -1,7 +1,7 @@
 // @ts-check
-/** Build the parts of the page that show a recipe: panels, controls, texts, numbers and tour. They are
- * rebuilt for each new recipe, except for the tour, and for the panels if they can show the views of the new
- * recipe (see `fit` in mount.mjs). */
+/** Build the parts of the page that show a recipe: panels, controls, texts, numbers and tour. All
+ * except the tour are rebuilt for each new recipe; but the panels are kept if they can show the views of the
+ * new recipe (see `fit` in mount.mjs). */
 
 import { description } from "./describe.mjs";
 import { handles, release } from "./handles.mjs";

@@ -301,7 +301,7 @@ export class Player {
     if (this.#state.known) this.#schedule();
   }
 
-  /** Start the clock, such as the training step, which then runs to its end; or stop it if it runs. */
+  /** Stop the clock (such as the training step) if it runs; otherwise start it, to run to its end. */
   toggleClock() {
     this.#state.toggleClock();
     this.#schedule();

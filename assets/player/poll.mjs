@@ -13,8 +13,8 @@ const RETRY_GROWTH = 2;
 const ANSWER_TIMEOUT_MS = 20_000; // milliseconds after which a request counts as failed
 
 /** Compute the pause until the next request, in milliseconds. It grows with `empty`. After a failure it grows
- * with `lost` instead, and is at least `after` seconds; a random factor then keeps pages that have lost the
- * server at the same time from coming back together. @param {{empty: number, lost: number, after: number}}
+ * with `lost` instead, and is at least `after` seconds. A random factor then spreads the requests
+ * of pages that have lost the server at the same time. @param {{empty: number, lost: number, after: number}}
  * since empty: the number of requests since the last news, failed ones included; lost: the number of failed
  * requests in a row; after: the server's Retry-After in seconds @param {number} [chance] a random number from
  * 0 to 1 */

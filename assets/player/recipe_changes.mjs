@@ -131,11 +131,11 @@ export class RecipeChanges {
     }
   }
 
-  /** Show the state that the page's link names. If the link has an error, show the scene's default state and
-   * a notice. If the server has an error for this link but not for the default state, do the same, but keep
-   * the link in the address until the reader makes a choice. In a page that is not ours, a server error does
-   * not lead to the default state: the server is asked again, until it answers or code sets other choices.
-   * @returns {Promise<unknown>} */
+  /** Show the state that the page's link names. If the link has an error, or if the server has an error
+   * for this link but not for the default state, show the scene's default state and a notice. In the second
+   * case, the link stays in the address until the reader makes a choice. In a page that is not ours, a server
+   * error does not lead to the default state: the server is asked again, until it answers or the page's code
+   * sets other choices. @returns {Promise<unknown>} */
   restore() {
     const player = this.#player;
     const { usual } = this.#state;
@@ -174,7 +174,7 @@ export class RecipeChanges {
     });
   }
 
-  /** Load and show the recipe for changed choices, and keep those other values of the state that the recipe
+  /** Load and show the recipe for changed choices, and keep all other values of the state that the new recipe
    * allows. @param {Record<string, string>} changed @returns {Promise<boolean | undefined>} whether the scene
    * now has these choices; undefined if a later change has replaced this one */
   async choose(changed) {
@@ -185,11 +185,10 @@ export class RecipeChanges {
     return this.#change(changed);
   }
 
-  /** Show a stop of the tour, or the state that an embedding page sends. It determines the whole state:
-   * values that it does not name get the scene's defaults, except those that the reader sets before it is
-   * shown. If a value is wrong, the figure stays as it is, and a notice says so.
-   * @param {Record<string, string>} stop the state, as the names and values in a link's query
-   * @param {boolean} linked whether the page's link names the stop */
+  /** Show a stop of the tour, or the state that an embedding page sends. Values that `stop` does not name get
+   * the scene's defaults, except those that the reader sets before the stop is shown. If a value is wrong,
+   * the figure stays as it is, and a notice says so. @param {Record<string, string>} stop the state, as the
+   * names and values in a link's query @param {boolean} linked whether the page's link names the stop */
   async visit(stop, linked) {
     const state = this.#state;
     const { chosen, rest } = split(new URLSearchParams(stop).toString(), state.usual);

@@ -74,7 +74,7 @@ function arrange(views, parent) {
   return { places, width: Math.max(0, ...boxes.map(({ width }) => width)), height: below };
 }
 
-/** Give each name of a mark one place for a whole film, in which no mark covers it. For this purpose the
+/** Give each name of a mark one place for a whole film, so that no mark ever covers the name. For this the
  * figure is shown at NAMING_FRAMES moments between the first and the last stage. @param {Player} player
  * @returns a promise of a function that gives the names their places at rest again */
 export async function placeNames(player) {

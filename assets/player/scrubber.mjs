@@ -124,8 +124,8 @@ function textBox(label) {
 const meet = (a, b) => a.left < b.right + MIN_LABEL_GAP_PX && b.left < a.right + MIN_LABEL_GAP_PX;
 
 /** Give the labels of the stages the longest of LABEL_FORMS in which no neighbours overlap or nearly touch;
- * if there is none, the shortest. @param {HTMLElement} labels the element that contains the labels @param
- * {HTMLElement[]} stops the labels */
+ * if there is no such form, the shortest form. @param {HTMLElement} labels the element that contains the
+ * labels @param {HTMLElement[]} stops the labels */
 function fitLabels(labels, stops) {
   for (const form of LABEL_FORMS) {
     labels.className = `stops ${form}`;

@@ -185,8 +185,8 @@ export class State {
     this.#computed.move();
   }
 
-  /** The state that stays if `recipe` replaces the present one (`kept` in link.mjs). Its progress is the end
-   * of a running move, or `recipe.progress` if the opening runs or was paused. @param {Recipe} recipe */
+  /** The state that stays if `recipe` replaces the present one (`kept` in link.mjs). Its progress is
+   * `recipe.progress` if the opening runs or was paused; else a running move's end. @param {Recipe} recipe */
   kept(recipe) {
     const progress = this.#opening || this.#cutShort ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);
@@ -269,7 +269,7 @@ export class State {
   }
 
   /** Play the scene for the first time: once from the first stage to the last, then to the recipe's initial
-   * progress. Does nothing if the reader has already set something. */
+   * progress. Does nothing if the reader has already set something, or with only one stage. */
   open() {
     if (this.#touched.size || !this.last) return;
     this.#halt();
@@ -337,8 +337,8 @@ export class State {
     else this.#leg = { from: this.#progress, to: stage, done: 0 };
   }
 
-  /** The index of the next stage (by > 0) or the previous one (by < 0). If the figure moves to a stage, it is
-   * counted from this stage, otherwise from the present progress. @param {number} by */
+  /** The index of the next stage (by > 0) or the previous one (by < 0). If the figure is moving to a stage,
+   * counts from that stage, otherwise from the present progress. @param {number} by */
   adjacentStage(by) {
     return stageBeside(this.#leg ? this.#leg.to : this.#progress, by, this.last);
   }

@@ -48,10 +48,10 @@ export function symbols(formula, parameters, player) {
   return shows;
 }
 
-/** The letter nearest to a touch at (x, y) in the window; undefined if none is within FINGER_RADIUS_PX to its
- * left or right, and twice as much above or below it. On touch screens letters are too small to be hit, so
- * the formula itself receives the events (style.css). @template {Element} E @param {E[]} letters @param
- * {number} x @param {number} y */
+/** The letter nearest to a touch at (x, y) in the window; undefined if there is none at a distance of at most
+ * FINGER_RADIUS_PX horizontally and 2 · FINGER_RADIUS_PX vertically. On touch screens letters are too small
+ * to be hit, so the formula itself receives the events (style.css). @template {Element} E @param {E[]}
+ * letters @param {number} x @param {number} y */
 function nearest(letters, x, y) {
   const near = letters
     .map((letter) => {
@@ -62,11 +62,11 @@ function nearest(letters, x, y) {
   return near.sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy))[0]?.letter;
 }
 
-/** Make all letters with one symbol draggable. Keyboards and screen readers cannot reach them, because a
- * formula is a single element for these; so an invisible slider lies over the first letter. Returns a
- * function that updates slider and bubble from the player's state. @param {Element[]} letters all of one
- * symbol @param {Parameter[]} parameters the parameters that the symbol changes @param {HTMLElement} bubble
- * shows the values while a letter is dragged @param {Player} player */
+/** Make all letters with one symbol draggable. For keyboards and screen readers, a formula is a single
+ * element, so they cannot reach the letters; for them, an invisible slider lies over the first letter.
+ * Returns a function that updates slider and bubble from the player's state. @param {Element[]} letters all
+ * of one symbol @param {Parameter[]} parameters the parameters that the symbol changes @param {HTMLElement}
+ * bubble shows the values while a letter is dragged @param {Player} player */
 function handle(letters, parameters, bubble, player) {
   const [first] = parameters;
   const { min, max, step } = track(first);
@@ -123,8 +123,8 @@ function handle(letters, parameters, bubble, player) {
   return show;
 }
 
-/** Create three functions for a bubble with a text: `say` shows it below an element, `fill` changes the text
- * while it is shown there, and `hush` hides it. @param {HTMLElement} bubble */
+/** Create three functions for a bubble: `say` shows the bubble with a text below an element, `fill` changes
+ * the text while the bubble is shown, and `hush` hides the bubble. @param {HTMLElement} bubble */
 function bubbleOf(bubble) {
   let held = /** @type {Element | null} */ (null); // the element to which the bubble belongs
   const say = (/** @type {Element} */ element, /** @type {string} */ text) => {

@@ -2,8 +2,8 @@
 /**
  * Show the guided tour of a scene: a card beside the figure, which leads from stop to stop. A stop sets
  * choices, parameters, progress and camera, and has a text that asks the reader to look at one thing. Some
- * stops first ask the reader a question. Until the reader answers or skips it, the figure shows the state of
- * the previous stop of the tour. At a tour's first stop, the figure does not change until then.
+ * stops first ask the reader a question. Until the reader answers or skips the question, the figure shows the
+ * state of the previous stop of the tour; at a tour's first stop, the figure stays as it was.
  *
  * Each stop has an entry in the browser's history (address.mjs). So Back leads from stop to stop, and from
  * the first stop it closes the tour. Once the reader has closed the tour, Back skips all its stops: it leads
@@ -167,7 +167,7 @@ export class Tour {
     this.#show(k, linked);
   }
 
-  /** Show a stop: its question if that is still open, otherwise its text and state. @param {number} k the
+  /** Show a stop: its question if it has an open one, otherwise its text and state. @param {number} k the
    * index of the stop @param {boolean} [linked] whether the page's link names the stop */
   #show(k, linked = false) {
     const before = this.#current;
@@ -249,7 +249,7 @@ export class Tour {
     else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
   }
 
-  /** Go to the previous stop, if there is one, also from the first stop of a tour to the tour before it. */
+  /** Go to the previous stop, if there is one. For a tour's first stop, it is the last of the tour before. */
   back() {
     if (this.#current > 0) this.visit(this.#current - 1);
   }

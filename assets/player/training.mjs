@@ -24,13 +24,13 @@ const player = () => shared.normscape.players[0];
 
 /**
  * The training whose news this page polls; null if there is none. ticket: its identifier on the server;
- * shown: the player that shows the training; choices: the choices that were sent with the order (if the
- * training has no network with their seed, the seed is set to 0 later); known: the parts of the recipe that
+ * shown: the player that shows the training; choices: the choices that were sent with the order (the
+ * choice `seed` is later set to 0 if the training has no such network); known: the parts of the recipe that
  * the worker has sent, by kind and name; seeds: the number of networks that are trained; seen: the training
- * step of the last picture; stop: whether the reader has asked to stop; look: the changed choices for which
- * the worker should make pictures; life: aborted when the polling must end. @type {{ticket: string, shown:
- * Player, choices: Record<string, string>, known: Map<string, object>, seeds: number, seen: number, stop:
- * boolean, look: Record<string, string>, life: AbortController} | null}
+ * step of the last picture (a recipe of the film so far); stop: whether the reader has asked to stop; look:
+ * the changed choices for which the worker should make pictures; life: aborted when the polling must end.
+ * @type {{ticket: string, shown: Player, choices: Record<string, string>, known: Map<string, object>, seeds:
+ * number, seen: number, stop: boolean, look: Record<string, string>, life: AbortController} | null}
  */
 let followed = null;
 /** News for the training panel: its state ("idle" or "running"), the value of its progress bar in percent,

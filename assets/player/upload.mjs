@@ -33,9 +33,9 @@ export async function upload(url, file, most, smaller = "") {
   );
 }
 
-/** Send a request, and read the answer as JSON. If the request fails, the error message is the one in the
- * server's answer. If there is none, it is the message in `meant` for the HTTP status, or NO_ANSWER_TEXT if
- * `meant` has none either. @param {string} url @param {RequestInit} [options] of `fetch` @param
+/** Send a request, and read the answer as JSON. If the request fails, `words` is the error message in the
+ * server's answer. If the answer has no message, `words` is the message that `meant` has for the HTTP status;
+ * if `meant` has none, NO_ANSWER_TEXT. @param {string} url @param {RequestInit} [options] of `fetch` @param
  * {Record<number, string>} [meant] error messages by HTTP status; status 0 stands for no answer at all
  * @returns {Promise<Asked>} */
 export async function asked(url, options = {}, meant = {}) {

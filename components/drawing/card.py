@@ -126,7 +126,7 @@ def _ends(recipe: Recipe, drawn: Drawn, size: Size) -> np.ndarray:
 
     Each rectangle has a point in the middle, and is given by two opposite corners. For cells the rectangle is
     the cell; for labels it has room for the mark's longest label; for other marks it has size 0. Corners are
-    clipped to the picture, enlarged by half a rectangle on each side. size: the width and height of the
+    clipped to the picture plus a margin of half a rectangle on each side. size: the width and height of the
     picture in pixels.
     """
     mark, around = drawn.mark, np.zeros(2)

@@ -68,8 +68,8 @@ def triangles_before(
     depth     (N,) their distances from the camera
     corners   (F, 3, 2) the positions of the triangles' corners in the picture
     depths    (F, 3) the distances of these corners from the camera
-    touching  a tolerance: a triangle counts only if the point is farther from the camera than the distance
-              of the triangle times (1 + `touching`). So a point on a triangle is not behind it
+    touching  a tolerance. A triangle counts only if the point's distance from the camera is more than
+              (1 + `touching`) times the triangle's distance. So a point on a triangle is not behind it
     """
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

@@ -43,7 +43,7 @@ CHARACTER_WIDTH_EM = 0.6  # width of a character relative to the font size, with
 def svg(recipe: Recipe, state: State) -> str:
     """An SVG document with all views of a recipe in a state.
 
-    If the theme is "auto", the light or dark setting of the reader's system decides its colours.
+    If the theme of the state is "auto", the reader's system decides between light and dark colours.
     """
     return _svg(
         recipe,
@@ -352,7 +352,7 @@ def _shades(values: np.ndarray, color: Color) -> np.ndarray:
 def _field(mark: Any, at: Moment, size: Size) -> str:
     """SVG of colours that fill a view, in layers, so that no seams show between colours.
 
-    The layer of colour k covers all cells whose colour is k or higher; it is drawn over the layer of k − 1.
+    Layer k covers all cells whose colour has the index k or higher; it is drawn over layer k − 1.
     """
     shades = _shades(mark.values(at), mark.color).reshape(-1, mark.columns)[::-1]  # from top to bottom
     high, wide = shades.shape
@@ -368,8 +368,8 @@ def _field(mark: Any, at: Moment, size: Size) -> str:
 def _cells(drawn: Drawn) -> str:
     """SVG of a grid of coloured rectangles.
 
-    The value of a rectangle is between two neighbouring colours of the scale, so it gets a mixture of them:
-    it is drawn in the first colour, and over this in the second colour with an opacity.
+    A rectangle whose value is between those of two neighbouring colours of the scale gets a mixture of them:
+    it is drawn in the first colour, and on top in the second colour with an opacity.
     """
     mark, flat = drawn.mark, drawn.flat
     (dx, _), (_, dy) = flat[1] - flat[0], flat[0] - flat[mark.columns]

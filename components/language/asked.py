@@ -24,7 +24,7 @@ def asked() -> dict[str, str]:
     """For each scene, guide, glossary entry or part of a page: its aliases as one text, separated by commas.
 
     The keys are written as in `texts/asked.md`, such as "shear" or "#mu". Raises ValueError for a key that
-    is neither a scene nor a guide nor a glossary entry, nor a part of one.
+    is no scene, guide or glossary entry, and no part of a scene or guide.
     """
     return read(ASKED_FILE.read_text("utf-8"))
 

@@ -59,7 +59,7 @@ class State:
 def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """A query's pairs (name, value) as a dict. Raises WrongValue if a name occurs more than once.
 
-    Pairs that other sites add to links to track readers are left out.
+    Tracking parameters, which other sites add to links, are left out (see TRACKING).
     """
     query: dict[str, str] = {}
     for name, text in pairs:
@@ -117,7 +117,7 @@ def _parsers(scene: Scene, recipe: Recipe, stops: int) -> dict[str, Callable[[st
 def last_point(recipe: Recipe) -> int:
     """The index of the last point that a reader can follow (select).
 
-    Readers can follow the points of the cloud in the table or, without a table, of the recipe's first cloud.
+    Readers can follow the points of the table's cloud or, without a table, those of the first cloud.
     """
     return len(recipe.cloud(recipe.table.cloud if recipe.table else recipe.clouds[0].name).points) - 1
 

@@ -15,7 +15,8 @@ def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
 
     - Pairs that `Scene.moved` maps to the new slug are left out.
     - If the slug is new, pairs whose name is a choice that is gone are left out.
-    - In the value of `controls`, the names of choices that are gone are left out; if none remains, it is 0.
+    - In the value of `controls`, the names of choices that are gone are left out. Without a name left, the
+      value is 0.
     """
     if not scene.moved:
         return None

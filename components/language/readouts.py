@@ -237,8 +237,8 @@ class Ranks(GatesReadout):
 class Pieces(GatesReadout):
     """The exact number of linear pieces of a layer max(Wx + b, 0) on a circle of radius `radius` around 0.
 
-    The circle lies in the plane that `basis` spans, so this must have two vectors. The number
-    does not depend on the cloud's points.
+    The circle lies in the plane that `basis` spans, so `basis` must have two vectors. The number does not
+    depend on the cloud's points.
     """
 
     radius: float
@@ -256,8 +256,8 @@ class Sheets(CloudReadout):
 
     The number of sheets is the largest number of points of the circle that the layers map to the same
     direction, for ε = 0. After k layers it is at most 2^k, where k counts the layers up to the current stage.
-    Each layer is an Affine of the plane followed by a Normalize. They are the steps of the cloud's pipeline;
-    the points of the cloud do not matter.
+    Each layer is two steps of the cloud's pipeline: an Affine of the plane, then a Normalize. The points of
+    the cloud do not matter.
     """
 
     def check(self, scope: Scope) -> None:

@@ -271,8 +271,8 @@ class Scene:
                  (`Stored`) that the scene needs
     tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
                  single tour
-    moved        maps a pair (name, value) in the query of an old link to the slug of the scene that shows
-                 this now. The pair is a former choice with its value, a choice with a former value, or
+    moved        maps a pair (name, value) in the query of an old link to the slug of the scene to which the
+                 link now leads. The pair is a former choice with its value, a choice with a former value, or
                  "tour" with the number of a former stop. A pair that is mapped to this scene's own slug is
                  only dropped from the link (`components.language.moved`)
 

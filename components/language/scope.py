@@ -71,8 +71,8 @@ class Scope:
         have more weights than points have coordinates at its stage. If its stage is None, the largest number
         of coordinates at any stage counts.
 
-        space: None if the row applies to the cloud's own points. If it applies to other points, which a mark
-        computes from the cloud and which have only stage 0: the number of coordinates of these points.
+        space: None if the row applies to the cloud's own points. Otherwise it applies to points that a mark
+        computes from the cloud and that have only stage 0; then `space` is the number of their coordinates.
         """
         widths = cloud.widths if space is None else [space]
         if isinstance(row.weights, Entries):

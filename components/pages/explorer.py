@@ -173,8 +173,8 @@ def answer(
 
     head, main: the elements of this page for its head and its body. lead: the page's description. slug: the
     slug of the scene on the page; the header then links the scenes before and after it in the course. "" for
-    other pages. The theme is that in the query; without one, that in the reader's cookie; without either,
-    "auto".
+    other pages. The theme is taken from the query, otherwise from the reader's cookie; without a valid
+    theme in either, it is "auto".
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")
@@ -235,7 +235,7 @@ def first_recipe(scene: Scene, place: Place) -> str:
     """The address of the first recipe that the player on a scene's page requests.
 
     This is the recipe for the choices in the page's query, or for the defaults if any of these choices is
-    invalid. assets/player/source.mjs computes the same address; otherwise the preload would be in vain.
+    invalid. assets/player/source.mjs must compute the same address, or the preload is in vain.
     """
     names = {c.name for c in scene.choices}
     try:

@@ -97,8 +97,8 @@ def reply_text(ready: Ready, ticket: str, **poll: Any) -> str:
 def polled(ready: Ready, ticket: str) -> Response:
     """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training.
 
-    ready: a function that starts a worker if none runs. A poll with an unknown
-    ticket takes time from the client's budget. Raises WrongValue, Busy.
+    ready: a function that starts a worker if none runs. A poll with an unknown ticket takes time from
+    the client's budget. Raises WrongValue, Busy.
     """
     text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:

@@ -92,7 +92,8 @@ def asset(name: str) -> str:
     """The text of a file of assets/, from the bundle if the bundle is current and has the file (`folders`).
 
     rjsmin removes comments and white space from a script that is not bundled. It cannot handle nested
-    template literals; tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError.
+    template literals; tests/assets/test_minified.py finds scripts that have them. Raises FileNotFoundError if
+    there is no such file.
     """
     for folder in folders():
         path = safe_join(str(folder), name)

@@ -116,7 +116,7 @@ def _head(scene: Scene) -> html.Div:
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
     """The element of a figure: its formula, its views, its `Letters`, and a container for its scrubber.
 
-    state: the state that the still picture in place of the views shows; None for no picture and no formula.
+    state: what the still picture in place of the views shows; None for no picture and no formula.
     scrubber: whether there is a container for the scrubber.
     """
     views, formula, poster = "views", None, None
@@ -261,7 +261,7 @@ def prose(scene: Scene, place: Place) -> str:
 def anchored(html: str) -> str:
     """The HTML of a scene's or guide's text, with an `id` added to each <h2>, so that links can lead to it.
 
-    After the first section (see `sections`), paragraphs that begin in bold get one too. The `id` is made of
+    After the first section (see `sections`), paragraphs that begin in bold get an `id` too. It is made of
     the words of the heading, or of the bold words.
     """
     first, others = sections(HEADING.sub(lambda found: f'<h2 id="{anchor(found[1])}">{found[1]}</h2>', html))

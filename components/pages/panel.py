@@ -41,7 +41,7 @@ class Panel:
 
         In the browser Dash renders the buttons, and a script fills the container with buttons that save and
         open files of trained networks. For a scene without training the result is None. If this server cannot
-        train networks, it is only a notice that says so.
+        train networks, the panel is only a notice that says so.
         """
         if scene.training is None:
             return None

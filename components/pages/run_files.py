@@ -77,7 +77,7 @@ def network(run: str) -> Response:
 def opened(slug: str) -> Response:
     """Store an uploaded training run. The response contains the choices with which the scene shows it.
 
-    The choices are read from the file. If it has none, they are those in the query. Raises WrongValue for an
+    The choices are read from the file or, if it has none, from the query. Raises WrongValue for an
     invalid file, for a scene without training and for a file of another scene. Raises RequestEntityTooLarge,
     Busy, StoreUnavailable.
     """

@@ -34,8 +34,8 @@ def index(place: Place) -> str:
 
     kind   what it is, such as "scene", "stop" or "word"
     title  its title
-    of     what it belongs to: the page's title for a part of a page, "Scene" or "Guide" for a whole page,
-           "Chapter 3" for the third chapter, a section of the glossary for a word
+    of     what it belongs to. For a part of a page, this is the page's title; for a whole page, "Scene" or
+           "Guide"; for the third chapter, "Chapter 3"; for a word, its section of the glossary
     text   its text, in which the rows of tables are lines of their own
     url    its address
     also   (optional) other names under which readers look for it
@@ -62,7 +62,7 @@ def _entry(kind: str, title: str, of: str, text: str, url: str, also: str | None
 
 
 def _rows(table: re.Match[str]) -> str:
-    """The rows of a table as lines, each with the titles of its columns; LINE_END is around each line.
+    """The rows of a table as lines with the titles of the columns. LINE_END is before and after each line.
 
     table: a match of the table's HTML.
     """

@@ -30,11 +30,11 @@ PIXELS = 16  # of the CSS unit rem: the page's font size, 16 by default in brows
 
 
 def register(app: Dash) -> None:
-    """Register the routes in a Dash application; if that was done before, nothing happens.
+    """Register the routes in a Dash application, unless they are registered already.
 
-    If the application was made with `server=False`, call this function after `init_app`; nothing happens
-    before. Raises TypeError if `app` is not a Dash application, and
-    RuntimeError if its server is not Flask, or has already answered a request.
+    If the application was made with `server=False`, call this function after `init_app`; an earlier call has
+    no effect. Raises TypeError if `app` is not a Dash application. Raises RuntimeError if its server is not
+    Flask, or has already answered a request.
     """
     if not isinstance(app, Dash):
         raise TypeError(f"register takes an application, dash.Dash(…): got {type(app).__name__}")
@@ -105,8 +105,8 @@ def shadowed(css: str) -> str:
     """Convert the style sheet of a document for use in a shadow tree.
 
     The class `.page` takes the place of the body. The font size of the surrounding page is unknown, so `rem`
-    becomes a custom property. The width of the element is not that of the window, so queries of the window's
-    width become queries of the element's (container queries).
+    becomes a custom property. The element can be narrower than the window, so queries of the window's width
+    become queries of the element's width (container queries).
     """
     css = re.sub(r":root((?:\[[^\]]*\])+)", r":host(\1)", css).replace(":root", ":host")
     css = re.sub(r"(?<![\w.#-])body(?![\w-])", ".page", css)

@@ -167,8 +167,8 @@ def _shown(url: str) -> Shown | None:
 def _most(asked: Mapping[str, str], name: str) -> int:
     """The largest width or height in pixels that an oEmbed host allows, from the query `asked`.
 
-    name: the parameter that states it. Without this parameter the result is 99,999,999. Raises WrongValue if
-    it is not a positive whole number.
+    name: the parameter of the query that states this number. Without this parameter the result is 99,999,999.
+    Raises WrongValue if the parameter is not a whole number from 1 to 99,999,999.
     """
     text = asked.get(name, "99999999")
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) > 0):

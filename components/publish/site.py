@@ -236,8 +236,8 @@ def offered(scene: Scene, made: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 def values(choice: Any) -> Sequence[Any]:
     """The values of a choice for which the site has recipes, whatever the other choices are.
 
-    These are all values if they are few, and a few numbers of a `Whole` with a long range. Of any other
-    choice, such as a text, or a `Several` with more than SUBSETS options, it is only the default.
+    For a `Whole` with a long range, these are a few numbers. For a text, or a `Several` with more than
+    SUBSETS options, there is only the default. For any other choice, these are all values.
     """
     match choice:
         case Choice():
@@ -295,7 +295,7 @@ def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a combination of choices is left out of the site, because its page would show a text field.
 
     Text fields need a server. A field with `when` = (choice, values) counts if `chosen` gives the choice one
-    of these values, unless a stop of the tour gives it the same value. Other fields do not count.
+    of these values, unless a stop of the tour gives the choice the same value. Other fields do not count.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(

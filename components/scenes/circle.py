@@ -88,8 +88,8 @@ def closed_form(theta: np.ndarray, stretch: str | None, shift: str | None) -> Cl
     """Cloud for the first coordinate after the map with ε = 0: x′ = sin(arctan((a·cos θ + t)/|sin θ|)).
 
     theta: the angles (N,). stretch, shift: the names of the parameters a and t, or None for a = 1 or t = 0.
-    At the last stage, a point of the cloud is the number x′. At the first stage, its third coordinate is
-    cos θ.
+    At the last stage, each point of the cloud is one number, x′. At the first stage, each point has three
+    coordinates, and the third is cos θ.
     """
     # computed from T = tan |θ/2|, with cos θ/|sin θ| = (1/T − T)/2 and 1/|sin θ| = (1/T + T)/2, which avoids
     # cancellation where |t| = |a|

@@ -87,10 +87,10 @@ def lines(
 
 
 def wall(show: Rows, axis: int, at: float, half: float) -> tuple[Rows, Part]:
-    """A wall perpendicular to display axis `axis`, at its coordinate `at`, for shadows (projections).
+    """A wall perpendicular to display axis `axis`, at the coordinate `at` of this axis, for projections.
 
-    Returns the display rows that draw a point's shadow on the wall, and the outline of the wall, a square of
-    half side `half`.
+    Returns the display rows that draw a point's shadow (its projection) on the wall, and the outline of the
+    wall, a square of half side `half`.
     """
     shadow = tuple(Row((0.0,), offset=at) if i == axis else row for i, row in enumerate(show))
     square = np.insert(half * np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]), axis, 0, axis=1)

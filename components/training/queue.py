@@ -142,7 +142,7 @@ def start(ticket: str) -> dict[str, Any] | None:
 
 
 def sign() -> None:
-    """Write the heartbeat of this worker and, if it runs a training, that of the training."""
+    """Write the heartbeat of this worker and, if it runs a training, the heartbeat of this training."""
     SIGNS.set("worker", json.dumps({"at": time.time()}).encode())
     if ticket := _running:
         SIGNS.set(f"beat:{ticket}", secrets.token_bytes(8))
@@ -205,7 +205,7 @@ def degraded() -> list[str]:
     """The problems that /healthz reports: of the store and of the workers; [] if there are none.
 
     Pages are served in any case. While the store is full, workers are not checked, because they may be unable
-    to write their heartbeats.
+    to write their heartbeats. Without Redis, a missing worker is a problem only while a training waits.
     """
     try:  # with Redis a worker is always needed, otherwise while a training waits
         needed = bool(settings.redis_url(os.environ)) or any(other["waits"] for other in active().values())

@@ -28,8 +28,8 @@ MAX_CACHED_RECIPES = 8  # per process; a recipe takes up to some MB
 def built(scene: Scene, choices: Choices) -> Recipe:
     """The finished recipe of a scene for a reader's choices, cached unless the choices are private.
 
-    Choices are private if they name data that a reader has trained or uploaded. Raises WrongValue, and
-    StoreUnavailable if such data is needed.
+    Choices are private if they name data that a reader has trained or uploaded. Raises WrongValue; raises
+    StoreUnavailable if such data is needed and the store does not answer.
     """
     return finished(draft(scene, choices)) if scene.private(choices) else cached_recipe(scene, choices)
 
@@ -48,7 +48,7 @@ def cached_recipe(scene: Scene, choices: Choices) -> Recipe:
 
 
 def draft(scene: Scene, choices: Choices) -> Recipe:
-    """The result of the scene's `build`: a recipe that is not `finished` yet. Raises errors like `built`."""
+    """The result of the scene's `build`: a recipe that is not `finished` yet. Raises as `built` does."""
     if scene.training is None:
         return scene.build(choices, *given(scene, choices))
     task, films = scene.training.task(choices), scene.training.films(choices)
@@ -77,7 +77,7 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
     """The parsed contents of the files that a scene needs for these choices.
 
     A file is either shipped with the software, or stored on the server for a reader. Raises WrongValue if a
-    stored file is missing or broken.
+    stored file is missing or broken, and StoreUnavailable if the store does not answer.
     """
     return [
         shipped.read(file.name, file.read) if isinstance(file, File) else runs.read(file)
@@ -88,10 +88,10 @@ def given(scene: Scene, choices: Choices) -> list[Any]:
 def film_for(choices: Choices, network: Model, data: DataSet, films: Sequence[str]) -> Film:
     """The film (weights at checkpoints of a training) that a trained scene shows for these choices.
 
-    If the choices name a stored `run` or a network `net`, the film is that of this run or network; raises
-    WrongValue if it does not fit the other choices. Otherwise the film is the first of the shipped `films`
-    (names of files) that was trained for `network` and `data`. If there is none, the film has one checkpoint,
-    with untrained networks.
+    If the choices name a stored `run` or a network `net`, the film shows this run or network; raises
+    WrongValue if the run is missing, or if run or network does not fit the other choices. Otherwise the film
+    is the first of the shipped `films` (names of files) that was trained for `network` and `data`. If there
+    is none, the film has one checkpoint, with untrained networks.
     """
     if choices["run"]:
         return fitting(runs.load(choices["run"]), network, data)

@@ -76,7 +76,7 @@ def keep(name: str, data: bytes, *, client: str, trained: bool = False) -> str:
 def load(run: str) -> Film:
     """Load the film with the key `run`.
 
-    Raises WrongValue if the key is invalid, or the film is missing or broken; StoreUnavailable.
+    Raises StoreUnavailable; raises WrongValue if the key is invalid, or the film is missing or broken.
     """
     return read(Stored("run", run, from_npz))
 
@@ -84,8 +84,8 @@ def load(run: str) -> Film:
 def read(stored: Stored) -> Any:
     """Load and parse the run (a stored film, file or recording) that a choice names.
 
-    Raises WrongValue for an invalid key, and for a run that is missing (UnknownKey) or broken;
-    StoreUnavailable.
+    Raises StoreUnavailable; raises WrongValue for an invalid key or a broken run, and its subclass UnknownKey
+    for a missing run.
     """
     name, run = stored.choice, stored.key
     kind = "training" if name == "run" else "recording"
@@ -137,7 +137,7 @@ def _make_room(listed: dict[str, Run], most: float) -> None:
     """Delete expired runs, then further runs until the rest has at most `most` bytes in total.
 
     listed: the runs by key. Uploaded runs are deleted before trained ones. Among the runs of one kind, the
-    next is always the oldest run of the client that stores most.
+    next one to go is the oldest run of the client whose runs, of both kinds together, have the most bytes.
     """
     gone = [name for name in listed if _old(listed[name])]
     left = {name: run for name, run in listed.items() if name not in gone}

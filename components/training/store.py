@@ -146,7 +146,7 @@ def silence(key: str, value: Any) -> float:
     """For how many seconds this process has seen the same `value` of a key; 0 at the first call for a key.
 
     The count starts at 0 again for all keys after an error of the store (see `answered`), and also when more
-    than MAX_WATCHED_KEYS keys are watched. The time is that of this process's monotonic clock. So wrong
+    than MAX_WATCHED_KEYS keys are watched. The time is measured by this process's monotonic clock. So wrong
     clocks of other machines do not matter, and on Linux the time during which the whole machine sleeps does
     not count.
     """

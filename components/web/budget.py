@@ -105,7 +105,7 @@ class Budget:
     def _dues(self) -> dict[str, float]:
         """The debt in CPU seconds of each client in the queue, plus PLACE_PRICE for each of its requests.
 
-        Requests that are being computed count too. The client that owes least has the next turn.
+        Requests that are being computed count too. The client with the smallest sum has the next turn.
         """
         clients = [*self.waiting.values(), *self.working.values()]
         return {client: self.owed(client) + PLACE_PRICE * clients.count(client) for client in set(clients)}

@@ -62,10 +62,10 @@ def headers(embed_origins: tuple[str, ...], answer: Response) -> Response:
     many seconds to keep it. Headers that apply to a whole page are added to documents only.
 
     Pages of the same site may show any of our pages in a frame. An embed may also be shown by pages whose
-    origin is in `embed_origins`, or by any page if `embed_origins` is empty. In this case there is no
-    `frame-ancestors`, because even `frame-ancestors *` would exclude pages opened from a disk. For the routes
-    that are OPEN, `embed_origins` does not matter: scripts of any origin may read their responses, because a
-    figure in a sandboxed frame has no origin.
+    origin is in `embed_origins`, or by any page if `embed_origins` is empty. If it is empty, an embed has
+    no `frame-ancestors`, because even `frame-ancestors *` would exclude pages opened from a disk. For the
+    routes that are OPEN, `embed_origins` does not matter: scripts of any origin may read their responses,
+    because a figure in a sandboxed frame has no origin.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     access = view.access if isinstance(view, DeclaredView) else Access.PRIVATE  # if no route matches

@@ -121,8 +121,8 @@ def contents(scene: Scene, choices: Choices) -> dict[str, Any]:
 def picture(kind: str, mime_type: str, slug: str) -> Response:
     """The response with a picture of a scene, drawn on the server in the state that the query describes.
 
-    kind: "still", "preview", "card", or the name of a page in `front_pages`: then the page's own state is
-    drawn, and any query raises WrongValue.
+    kind: "still", "preview", "card", or the name of a page in `front_pages`. For such a name, the page's own
+    state is drawn, and any query raises WrongValue.
     """
     return revalidated(stills.picture(kind, find(slug), request_query()), mime_type)
 
@@ -166,7 +166,7 @@ def library_code() -> str:
 
 
 def full_bundle_notice() -> str:
-    """A message that says how to get the small Plotly bundle if the full one is used; otherwise ""."""
+    """If the full Plotly bundle is used, a message that says how to get the small one; otherwise ""."""
     if LIGHT.exists():
         return ""
     size = FULL.stat().st_size / 1e6

@@ -82,7 +82,7 @@ def folder() -> Path:
 
 
 def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({})) -> bytes:
-    """Draw a picture: SVG, or for "preview" and the names of `front_pages` a PNG.
+    """Draw a picture: a PNG for "preview" and for the names in `front_pages`, otherwise an SVG.
 
     kind: "still", "preview", "card", "moving card" (with an animation), or the name of a front page, whose
     own state is drawn. query: the state. If it is empty, SVG has the colours of the theme "auto".
@@ -96,7 +96,7 @@ def draw(kind: str, scene: Scene, query: Mapping[str, str] = MappingProxyType({}
 
 
 def draw_cards() -> None:
-    """Draw the missing cards without animation; delete all pictures that other versions have kept."""
+    """Delete all pictures that other versions have kept; draw the missing cards, but no "moving card"."""
     for other in folder().glob("*"):
         if other.name != version():
             shutil.rmtree(other, ignore_errors=True)

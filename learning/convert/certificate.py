@@ -390,8 +390,8 @@ def _means(model: Any, means: dict[str, float]) -> Iterator[None]:
     """While the block runs, measure how far the inputs of some normalisation layers are from mean 0.
 
     The keys of `means` are the names of the layers. For each input of a layer, max |μ| / max |x| is computed,
-    where x are all numbers of the input, and μ are the means of its vectors. If this is larger than the
-    layer's value in `means`, it replaces this value.
+    where x are all numbers of the input, and μ are the means of its vectors. If this ratio is larger than
+    the layer's value in `means`, the ratio replaces that value.
     """
 
     def heard(name: str) -> Any:

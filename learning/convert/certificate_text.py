@@ -103,7 +103,7 @@ def _norms(norms: list[dict[str, Any]]) -> list[str]:
 
 
 def _folded(norms: list[dict[str, Any]]) -> str:
-    """One line of text: in how many norms γ and β are folded, and in how many the centring is."""
+    """One line of text: in how many norms γ and β are folded, and in how many the centring is folded."""
     affine = [norm["affine"] for norm in norms if norm["affine"]["reason"] != NO_AFFINE_REASON]
     centring = [norm["centring"] for norm in norms if norm["kind"] != "RMSNorm"]
     parts = ("γ and β" if centring else "γ", affine), ("centring", centring)

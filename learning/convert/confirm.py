@@ -78,7 +78,7 @@ def difference(one: Sequence[Tensor], other: Sequence[Tensor]) -> float:
 
     one, other: the output tensors of the two models. Two corresponding tensors a and b have the relative
     difference max |a − b| / max |a|. The result is the largest of these numbers, NaN if one of them is NaN,
-    and 0 if there are none.
+    and 0 if there are no numbers to compare.
     """
     each = [
         float((a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny))

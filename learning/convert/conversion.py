@@ -173,7 +173,7 @@ def check_worth(name: str, plan: Plan, partly: bool) -> None:
     """Raise NotConverted if too few of the model's normalisation layers can be folded.
 
     If `partly` is True, one layer is enough; otherwise more than half must be foldable. A layer is foldable
-    if its centring can be folded, or its γ and β. name: the model's name in the message.
+    if its centring, or its γ and β, can be folded. name: the model's name in the message.
     """
     left = [each for each in plan.norms if "yes" not in (each.centring.verdict, each.affine.verdict)]
     count = len(plan.norms)
@@ -213,10 +213,10 @@ def write_folded(
 
 
 def _can_untie(config: Any) -> bool:
-    """Whether a model's configuration can turn weight tying off (`tie_word_embeddings`); T5's cannot.
+    """Whether a model's configuration can turn weight tying off (`tie_word_embeddings`).
 
-    Where it cannot, untying works all the same: `from_pretrained` does not tie a tensor that the file stores
-    with values of its own.
+    The configuration of T5 cannot. Even then, weights can be untied: `from_pretrained` does not tie a tensor
+    that the file stores with values of its own.
     """
     entries = config.to_dict() | {"tie_word_embeddings": False}
     return not type(config).from_dict(entries).tie_word_embeddings
@@ -225,7 +225,7 @@ def _can_untie(config: Any) -> bool:
 def _exact(plan: Plan, source: Checkpoint, shifted: Collection[str]) -> Load:
     """A function that returns the new value of a tensor by name, before it is rounded to its dtype.
 
-    shifted: the names of gains that the original stores as γ − 1, and the new model as γ.
+    shifted: the names of gains for which the original stores γ − 1, while the new model stores γ.
     """
 
     def load(name: str) -> Any:

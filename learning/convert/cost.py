@@ -39,7 +39,7 @@ def costs(
 
     norms      the names of layers that centre; layers that are not recognised are left out
     samples    the inputs of the model; only the first MAX_SAMPLES are used
-    patterns   only layers whose names match one of these are measured, such as `*.h.1.*`; () for all layers
+    patterns   patterns such as `*.h.1.*`; only layers whose names match one are measured. () for all layers
 
     Returns a list with a dict for each layer; if there are several, the last dict is for all of them at once.
     A dict has the key "norm", which is the layer's name (in the last dict, what `together` returns), and the

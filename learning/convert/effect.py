@@ -128,7 +128,7 @@ def recognised(model: Any, norms: Sequence[str] | None = None) -> dict[str, Know
 def centring_toggled(model: Any, norms: Mapping[str, Known]) -> Iterator[None]:
     """While the `with` block runs, toggle the centring of some normalisation layers of a model.
 
-    A layer that subtracts the mean no longer does so; a layer that does not, such as RMSNorm, now does.
+    A layer that subtracts the mean stops centring; any other layer, such as RMSNorm, starts to centre.
     norms: the recognised layers, by module path. The key `path#k` stands for the k-th call of the module in a
     forward pass; the other calls do not change.
     """

@@ -69,7 +69,7 @@ def _blocks(model: Any) -> dict[str, Any]:
 def _hooked(block: Any, place: Callable[[], AbstractContextManager[None]]) -> tuple[Any, Any]:
     """Make each forward pass of a block run within the context that `place()` returns.
 
-    Returns the handles of the two hooks that are added to the block; they remove the hooks.
+    Adds two hooks to the block, and returns their handles, with which the hooks can be removed.
     """
     stack = ExitStack()
 

@@ -20,8 +20,8 @@ from learning.convert.trace import NORM, Call, Value
 class Link:
     """An operand of an operator, and the axis along which it must be centred.
 
-    scale: another operand, by which the operator multiplies this one coordinate by coordinate; None if there
-    is none. With a `scale`, the product of both must be centred, not the operand alone.
+    scale: another operand, by which the operator multiplies this operand, coordinate by coordinate; None if
+    there is none. With a `scale`, the product of both operands must be centred, not this operand alone.
     """
 
     value: Value
@@ -184,7 +184,7 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
     """The parameter from which `value` comes, and the axis of this parameter that became `axis` of `value`.
 
     All operations between them must be RESHAPING_OPS, such as views, copies and slices. Returns None if there
-    is no such parameter, or if no axis of it corresponds.
+    is no such parameter, or if none of its axes became `axis`.
     """
     while value.call is not None:
         found = links(value.call, value, axis) if value.call.op in RESHAPING_OPS else None
@@ -258,7 +258,7 @@ def _indexed(indices: Sequence[Any], n: int, m: int, axis: int) -> int | None:
     """The axis of a tensor x that becomes `axis` of x[indices].
 
     indices: for each axis of x an index tensor, or None for an axis that is kept whole. n, m: the numbers of
-    axes of x and of x[indices]. Returns None for an axis that an index tensor makes, and if a boolean mask of
+    axes of x and of x[indices]. Returns None if `axis` comes from an index tensor, or if a boolean mask of
     several axes is combined with another index.
     """
     used = [k for k, each in enumerate(indices) if each is not None]

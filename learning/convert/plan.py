@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class NormPlan:
-    """For one normalisation layer, whether its centring can be folded, and whether its γ and β can.
+    """For one normalisation layer, whether its centring can be folded, and whether γ and β can be folded.
 
     name       the path of the module
     centring   whether the centring can be folded into the layers that compute the input

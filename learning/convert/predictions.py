@@ -28,7 +28,7 @@ def predictions(
     """Load a model with its prediction head, and measure the effect of centring in each normalisation layer.
 
     Returns an `Effect` for the path of each row, and one for all layers at once (ALL_NORMS). It is the effect
-    of toggling: a layer that centres no longer does, and the other way round.
+    of toggling: a layer that centres stops centring, and any other layer starts to centre.
 
     name      a Hugging Face name, a folder or a GGUF file
     text      the text that the model reads, up to `tokens` tokens
@@ -82,7 +82,7 @@ def _an(kind: str) -> str:
 
 
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
-    """A batch of one example; with labels if the model predicts tokens, so that it returns its loss.
+    """A batch of one example; with labels if the model predicts tokens, so that the model returns its loss.
 
     For a masked language model 15 % of the tokens are to be predicted, always the same ones.
     """

@@ -60,7 +60,7 @@ class Sample:
 
 
 def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = None) -> list[Sample]:
-    """Make the samples for a model: the first windows of the text, with images or sound if it takes them.
+    """Make samples for a model: the first windows of the text, with images or sound if the model takes them.
 
     text: by default, the text in the file DEFAULT_TEXT; at most MAX_WINDOWS windows of it are used. inputs: a
     safetensors file with the images or sound, by argument name (one of `MEDIA`). Without this file, images

@@ -123,7 +123,7 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
 
 
 def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
-    """The span with the same groups of elements after a tensor is reshaped; None if there is none.
+    """The span with the same groups of elements after a tensor is reshaped; None if no span has these groups.
 
     before, after: the shapes of the tensor before and after.
     """
@@ -143,7 +143,7 @@ def reshaped(span: Span, before: Shape, after: Shape) -> Span | None:
 
 
 def _apart(labels: Labels, copies: int) -> Labels:
-    """Repeat the group numbers `labels` along a new last axis of size `copies`; each copy gets other groups.
+    """Repeat the group numbers `labels` on a new last axis of size `copies`; each copy gets its own groups.
 
     The number −1, for no group, stays.
     """
@@ -154,8 +154,8 @@ def _apart(labels: Labels, copies: int) -> Labels:
 def _spread(labels: Labels, axes: Sequence[int], shape: Shape, wanted: Sequence[int]) -> Labels:
     """Extend group numbers to more axes of a tensor: from `axes` to all `wanted` axes, which include `axes`.
 
-    labels: the group numbers, an array with one axis for each of `axes`. shape: of the tensor. Each index of
-    an added axis gets groups of its own. The axes of the result are in increasing order.
+    labels: the group numbers, an array with one axis for each of `axes`. shape: the shape of the tensor. Each
+    index of an added axis gets groups of its own. The axes of the result are in increasing order.
     """
     axes = [*axes]
     for axis in wanted:

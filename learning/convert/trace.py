@@ -70,9 +70,9 @@ class Value:
 class Call:
     """A call of the operator `op` in a module. In its arguments, each tensor is replaced by its `Value`.
 
-    module: the path of the module. outputs: the tensors that the call returned. norm: the formula, if `op` is
-    NORM, a whole normalisation layer; otherwise NOT_A_NORM. mean: for a norm, the largest |mean|/RMS of its
-    input vectors.
+    module: the path of the module. outputs: the tensors that the call returned. norm: if `op` is NORM, the
+    formula of the normalisation layer that this call stands for; otherwise NOT_A_NORM. mean: for a norm, the
+    largest |mean|/RMS of its input vectors.
     """
 
     op: str
@@ -372,7 +372,7 @@ def _layout(shape: Any, stride: Any = None) -> list[tuple[int, int]]:
 def _live(calls: Sequence[Call], returned: set[Value]) -> list[Call]:
     """The calls on which the tensors in `returned` or the control flow depend; all if `returned` is empty.
 
-    Also fills the attribute `users` of each `Value` with the calls that read it, among those returned here.
+    Also fills the attribute `users` of each `Value` with those calls of the result that read the `Value`.
     """
     wanted, live = set(returned), list[Call]()
     for call in reversed(calls):

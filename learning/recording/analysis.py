@@ -228,7 +228,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 def with_missing_columns(columns: TableRow, *, groups: int = 1) -> TableRow:
     """Complete the row of a report, such as one from an older file: all COLUMNS, in their order.
 
-    columns: the row, which may lack some of them. A missing value is derived from other columns if possible;
+    columns: the row, which may be incomplete. A missing value is derived from other columns if possible;
     otherwise it is None. `groups` is the number of groups of coordinates that the norm centres separately.
     """
     d = columns["d"]

@@ -59,9 +59,9 @@ class Enclosing:
 
         Returns three arrays with one value per vector: `real` (False for padding), `token` and `position`.
         They are taken from the arguments of the modules around the norm: each from the nearest module that
-        was called with an argument of fitting shape. If no module was, `real` or `token` is None, and
-        `position` counts on from the number of earlier tokens, if a key–value cache or a longer mask tells
-        it, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
+        was called with an argument of fitting shape. Without such a module, `real` or `token` is None, and
+        `position` counts on from the number of earlier tokens if a key–value cache or a longer mask tells
+        this number, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None, "position": None}
         axis, start = min(1, len(lead) - 1), None
@@ -122,7 +122,7 @@ def _axis(given: Any, lead: tuple[int, ...]) -> int | None:
     coordinates. It is (batch, n, …), or (batch, …, n), or (batch·n,).
 
     With a key–value cache, `given` includes earlier positions, which have no vectors. So if neither axis 1
-    nor the last axis of `lead` has the length n, the result is axis 1, if this axis is shorter than n.
+    nor the last axis of `lead` has the length n, but axis 1 is shorter than n, the result is axis 1.
     """
     shape = (0, 0) if given is None else tuple(given.shape)
     if len(lead) == 1:

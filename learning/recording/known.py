@@ -201,7 +201,7 @@ def _is_other_norm(module: Any) -> bool:
 
 
 def _needs_second_input(module: Any) -> bool:
-    """Whether a module cannot be called with one input alone, as a gated norm of Qwen3-Next cannot."""
+    """Whether a module, such as a gated norm of Qwen3-Next, cannot be called with one input alone."""
     try:
         given = inspect.signature(module.forward).parameters.values()
     except (TypeError, ValueError):  # compiled code may have no signature
@@ -278,8 +278,9 @@ def _eps(module: Any, like: Any) -> tuple[float, ...]:
 def _candidates(path: str, module: Any, axes: tuple[int, ...], like: Any, x: Array, y: Any) -> Iterator[Norm]:
     """Yield each norm that the module may compute, as a `Norm`.
 
-    They differ in kind, in the gain, which is γ or 1 + γ, and in whether each attention head is normalised
-    separately. `axes` is as in `Known`, and `y` is the module's output for the probe vectors x.
+    They differ in kind, in ε, in which parameters are γ and β, in the gain (γ or 1 + γ), and in whether each
+    attention head is normalised separately. `axes` is as in `Known`, and `y` is the module's output for the
+    probe vectors x. Raises NotKnown if the parameters do not make a valid `Norm`.
     """
     d = prod(axes)
     groups = int(getattr(module, "num_groups", 1))

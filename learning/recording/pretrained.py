@@ -238,7 +238,7 @@ def how_much_is_read(
     """A message that says how many tokens of a text are read, and how many the text has.
 
     examples: the tokens that are read, in windows. most: the largest number of tokens to read. The number of
-    tokens of a long text is estimated from those of its beginning.
+    tokens of a long text is estimated from the number in its beginning.
     """
     special = tokenizer.num_special_tokens_to_add()
     read = sum(len(example) - special for example in examples)
@@ -262,8 +262,8 @@ def _head(config: Any) -> Any:
     """The class with which transformers loads a model together with its prediction head.
 
     It is the first class that the configuration names and transformers has; classes for pre-training do not
-    count. Without one, it is the first of these that exists for the model: a masked, a sequence-to-sequence
-    or a causal language model, or the model without a head.
+    count. If there is none, it is the first of these classes that exists for the model: a masked, a
+    sequence-to-sequence or a causal language model, or the model without a head.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]

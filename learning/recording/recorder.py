@@ -157,10 +157,10 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """Estimate the size in bytes of a recording of `times` × as many vectors as were counted.
+        """Estimate the size in bytes of a recording of `times` × n vectors.
 
-        The vectors are those that the method `counting` has counted. No norm keeps more than `self.vectors`
-        of its vectors.
+        Here n is the number of vectors that the method `counting` has counted. No norm keeps more than
+        `self.vectors` of its vectors.
         """
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)
@@ -377,7 +377,7 @@ class Recorder:
     def left_out(self) -> list[str]:
         """A line for each norm that was not, or not wholly, recorded: its path and the reason.
 
-        All batch norms of the model have one line together, and so have all instance norms.
+        All batch norms of the model share one line; all instance norms share another.
         """
         lines = [f"{path}: {why}" for path, why in self._reasons().items()]
         return lines + grouped(self.others)
@@ -393,7 +393,7 @@ class Recorder:
         return {path or ROOT_PATH: why for path, why in (self.skipped | lossy).items()}
 
     def _row_name(self, path: str, call: int) -> str:
-        """The name in the recording of the norm at `path`: with the number of the call, if it has several."""
+        """The name of the norm at `path` in the recording, with the number `call` if it has several calls."""
         several = sum(own == path for own, _ in self.samples) > 1
         return f"{path or ROOT_PATH}#{call}" if several else path or ROOT_PATH
 

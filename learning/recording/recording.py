@@ -154,7 +154,7 @@ class Norm:
     def output(self, x: Float[Array, "*batch d"], *, centres: bool | None = None) -> Float[Array, "*batch d"]:
         """The norm's output for the input vectors x, in double precision.
 
-        `centres` says whether to subtract the mean; None means as the norm itself does.
+        `centres` says whether to subtract the mean; None: only if the norm itself centres.
         """
         gamma, beta, x = self.gamma.astype(float), self.beta.astype(float), x.astype(float)
         if self.centres if centres is None else centres:

@@ -124,7 +124,7 @@ def _folds(centre: Sequence[TableRow]) -> Finding:
 
 
 def _refused(centre: Sequence[TableRow]) -> str:
-    """The reasons why the centring of some norms cannot be folded; "" if all of it can.
+    """The reasons why the centring of some norms cannot be folded; "" if there are no such norms.
 
     Each reason is given once, but no more than MAX_REASONS. centre: the rows of the norms that centre.
     """

@@ -59,7 +59,7 @@ class Node:
     def ask(self, call, **arguments):
         """Call an entry of `answers` (in engine_runner.mjs) with these arguments, and return its result.
 
-        If it throws an error, raises AssertionError.
+        Raises AssertionError if this entry throws an error.
         """
         self.process.stdin.write(json.dumps({"call": call, **arguments}) + "\n")
         self.process.stdin.flush()
@@ -111,8 +111,8 @@ def as_sent(recipe):
 def _seeing(step, clouds):
     """A copy of a step in which each `Of` refers to the cloud of the same name in the dict `clouds`.
 
-    Every cloud that the step reads must be in `clouds`. Only the matrices of `Affine` steps are replaced,
-    also inside `Branches`.
+    Every cloud that the step reads must be in `clouds`. An `Of` is replaced only where it is the matrix of an
+    `Affine`; this `Affine` may be inside `Branches`.
     """
     if isinstance(step, Branches):
         own = (Pipeline(tuple(_seeing(each, clouds) for each in b.steps)) for b in step.pipelines)
@@ -284,7 +284,7 @@ def _normalized(step: Normalize, v, error, params, unit):
 
 
 def _ratio(error, size):
-    """error/size for each point. Where the size is 0, it is 0 if the error is 0 too, and ∞ otherwise."""
+    """error/size for each point. Where the size is 0, the result is 0 if the error is 0, and ∞ otherwise."""
     unknown = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, size, out=unknown, where=size > 0)
 

@@ -257,8 +257,9 @@ def test_a_correction_before_the_refusal_takes_the_place_of_what_is_refused(
 ):
     """If code corrects a wrong property before its value is refused, the figure adopts the correction.
 
-    pending: properties that the figure has not adopted yet. It takes their present values from `props`, and
-    leaves out those that are None there. news: properties that code has just set. adopts: None for `props`.
+    pending: properties that the figure has not adopted yet. The figure takes their present values from
+    `props`, and leaves out those whose value there is None. news: properties that code has just set. adopts:
+    the properties that the figure must adopt; None means all of `props`.
     """
     assert node.ask("toAdopt", pending=pending, news=news, props=props) == (adopts or props)
 

@@ -289,7 +289,7 @@ def test_points_that_see_one_another_agree(node, data):
 
 
 def test_an_iteration_follows_its_count(node):
-    """A cloud's cached stages are discarded when only the number of iterations changes."""
+    """A cloud's cached stages are discarded even if only the number of iterations of an `Orbit` changes."""
     grow = Orbit(Pipeline((Affine([[2.0]]),)), 1, Entries(0.0, {"e": 1.0}))
     recipe = recipe_of(Cloud("x", np.ones((4, 1), np.float32), place=Pipeline((grow,))))
     cases = [({"e": e}, 0) for e in (0.0, 2.0, 3.0)]
@@ -417,7 +417,7 @@ def test_a_centring_takes_a_constant_point_to_zero_exactly_in_both(node, d, driv
 
 
 def test_relu_keeps_what_is_no_number(node):
-    """ReLU returns NaN for NaN, so that a missing point is not drawn at 0, and ∞ for ∞; also in Python."""
+    """In both runtimes, ReLU returns ∞ for ∞, and NaN for NaN, so that a missing point is not drawn at 0."""
     x = np.float32([[np.nan, np.inf, -np.inf, -1, 2]])
     through = Pipeline((Pointwise("relu"),))
     sent = packed(recipe_of(Cloud("x", 0 * np.nan_to_num(x), through)))

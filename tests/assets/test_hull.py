@@ -39,7 +39,7 @@ def volume(points, triangles):
 @settings(max_examples=150)
 @given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
-    """The hull of points on a small lattice has the corners of Qhull's hull; a solid hull has its volume.
+    """The hull of points on a small lattice has the corners of Qhull's; if it is solid, also the volume.
 
     Many points are equal, collinear or coplanar. So the triangles of a solid hull may have further corners,
     inside its flat faces. If all points are equal, no outline is drawn.
@@ -59,9 +59,9 @@ def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
 @settings(max_examples=40)
 @given(st.integers(4, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-2, 1e-3, 1e-4, 1e-5]))
 def test_pairs_on_a_sphere_have_the_faces_of_a_hull(node, n, seed, apart):
-    """All 2n points on a sphere are corners of their hull, even in close pairs: it has 4n − 4 triangles.
+    """2n points on a sphere, in close pairs, are all corners of their hull, so it has 4n − 4 triangles.
 
-    The triangles enclose Qhull's volume.
+    The triangles enclose the volume of Qhull's hull.
     """
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
@@ -98,7 +98,7 @@ def test_a_cloud_and_a_sphere(node, d, n, seed, sphere):
 @settings(max_examples=40)
 @given(st.integers(3, 20), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
 def test_a_hyperplane_in_four_dimensions(node, n, seed, rank):
-    """Points in a subspace of ℝ⁴ have the same hull corners as in coordinates of the subspace.
+    """For points in a subspace of ℝ⁴, the browser finds the hull corners that Qhull finds in the subspace.
 
     The points are float32. rank: the dimension of the subspace. The browser must find the dimension that the
     n points span, which is at most n − 1.

@@ -396,7 +396,7 @@ def test_the_longest_query_is_read_at_once():
 
 @pytest.mark.parametrize("text", ["", "😀" * 5, "😀" * 6, "x" * 100_000])
 def test_a_text_that_is_too_long_is_refused_in_the_same_words(node, text):
-    """The page and the server accept the same texts, and refuse others with the same error message.
+    """The page and the server accept the same texts, and refuse all others with the same error message.
 
     The page refuses a text before it sends a request, because no server would read an address so long.
     """

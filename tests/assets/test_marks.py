@@ -483,7 +483,7 @@ def shown(node, cloud, mark, progress, **params):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("t", [-1.0, 0.25, 2.0])
 def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
-    """The discs of the plane b + ⟨w, x⟩ = 0, with w and b on a track, agree.
+    """The browser and Python draw the same disc of the plane b + ⟨w, x⟩ = 0, with w and b on a track.
 
     t = 2 is beyond the track; at t = −1 the plane misses the ball.
     """
@@ -594,7 +594,7 @@ def test_a_point_that_is_its_own_mirror_image_is_apart(node):
 def test_a_query_and_its_supporting_line_by_hand(node):
     """Weights, best query and supporting line are those computed by hand, for a square's centre and a corner.
 
-    The centre is the average of the corners with the weights ¼. No query gives the centre more than ⅕.
+    The centre is the average of the corners, each with the weight ¼. So its largest attention weight is ⅕.
     """
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
     show, up = rows(np.eye(2)), Row((0.0, 2.0))

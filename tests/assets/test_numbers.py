@@ -138,7 +138,7 @@ def test_angles_to_the_mean_line_are_of_now(node, d):
 def test_keys_that_can_win_and_cannot_are_counted_now_or_at_a_stage(node, stage, d):
     """`Count` of the `Selectable` points is the number of the hull's vertices that `geometry.hull` finds.
 
-    `Count` of the `Unselectable` points is the number of all other points, and that of the `Highest` is 1.
+    `Count` of the `Unselectable` points is the number of all other points. `Count` of the `Highest` is 1.
     """
     cloud = recipe(d).cloud("x")
     points = cloud.at(PARAMS, PROGRESS) if stage is None else cloud.stages(PARAMS)[stage]

@@ -43,7 +43,7 @@ def test_no_frame_does_more_than_its_share(node, choices):
     """The work that is done in one frame has an upper bound, and yet all work is done in the end.
 
     The bound for c clouds is the work of BUDGET + 2c Runge–Kutta steps. In each cloud, one step may begin
-    just before the budget is used up, and the measures of the tokens cost at most one more.
+    just before the budget is used up, and the tokens' measures cost at most as much as one more step.
     """
     answer = sliced(node, *BETA, **choices)
     frames = answer["frames"]

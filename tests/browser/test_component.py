@@ -84,8 +84,8 @@ def served(app):
 def strange(heard):
     """Make a Dash application at the path /lab/, with its own styles and Content-Security-Policy.
 
-    It shows two scenes, and one button for each entry of TURNS. A press of the button sets the properties
-    that the entry names. heard: a list. Each time that the scene with the id "one" sends its properties, a
+    It shows two scenes, and one button for each entry of TURNS. A press of a button sets the properties
+    that its entry names. heard: a list. Each time that the scene with the id "one" sends its properties, a
     callback appends them to this list as a dictionary.
     """
     app = Dash(__name__, requests_pathname_prefix="/lab/", routes_pathname_prefix="/lab/", update_title=None)

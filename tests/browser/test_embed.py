@@ -272,8 +272,8 @@ def test_a_wrong_value_from_the_host_is_refused_and_changes_nothing(host):
 def test_the_message_about_a_wrong_choice_goes_when_the_figure_moves(host):
     """The error message for a refused `normscape:set` is hidden as soon as the figure changes.
 
-    It is hidden because it says that the picture is as it was. A click hides it, too. The valid values in a
-    refused state are applied neither at once nor later.
+    Otherwise its words, "The picture is as it was", would be wrong. A click hides it, too. The valid values
+    in a refused state are applied neither at once nor later.
     """
     page, frame = host(f"/embed/layernorm?{SMALL_2D}")
     page.locator("iframe").scroll_into_view_if_needed()  # a frame out of sight draws nothing
@@ -384,7 +384,7 @@ def test_in_a_narrow_frame_the_chosen_view_is_below_the_first(kept):
 def test_the_poster_is_where_the_figure_will_be(new_page):
     """The still picture is as large as the live figure that replaces it, and looks similar.
 
-    Its difference from the live figure is less than 0.8 times the difference of a blank picture from it.
+    It differs from the live figure less than 0.8 times as much as a blank picture does.
     """
     page = new_page(viewport={"width": 720, "height": 1000})
     page.route("**/embed.mjs", lambda route: route.fulfill(body="", content_type="text/javascript"))

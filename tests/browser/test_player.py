@@ -301,7 +301,7 @@ def test_two_fingers_zoom_also_where_one_is_on_a_handle(new_page):
 def test_the_scene_turns_at_once_after_it_has_settled(page, way):
     """A drag turns the figure at once; Plotly by itself would ignore it for half a second after an update.
 
-    At rest, the page then requests no animation frames.
+    After the drag, when the figure is at rest again, the page requests no animation frames.
     """
     visit(page, f"/layernorm?{SMALL_3D}&gamma1=1.2{way}")
     player(page, "p.seek(2)")
@@ -564,8 +564,8 @@ def test_back_skips_the_stops_of_every_closed_tour(page):
 def test_a_link_to_a_place_on_the_page_leaves_the_tour_open(page):
     """A link to a heading of the same page (#…) does not close the tour, and leaves the figure as it is.
 
-    Neither do Back and Forward if they only change a choice. Once the tour is closed, Back skips the history
-    entry of this link.
+    Back and Forward leave the tour open, too, if they only change a choice. Once the tour is closed, Back
+    skips the history entry of this link.
     """
     visit(page, "/cone")
     player(page, "p.tour.visit(0)")

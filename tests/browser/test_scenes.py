@@ -191,7 +191,7 @@ def made_of(recipe):
 
 
 def test_what_the_tour_chooses_is_drawn(opened, scene):
-    """The figure is drawn in the state of a stop after a jump to this stop.
+    """After a jump to a stop of the tour, the figure comes to rest in the state of this stop.
 
     Stops with the same kinds of marks and readouts (see `made_of`) are alike, so only one of them is tested.
     """

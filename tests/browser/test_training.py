@@ -276,7 +276,7 @@ def test_a_training_outlives_questions_without_an_answer(page):
 def test_a_result_that_cannot_be_opened_is_told(page):
     """The panel does not say that a run is shown if it was deleted before the page could open it.
 
-    Then the figure shows what the page's address names. So it does if the training fails.
+    In this case, and also if the training is lost, the figure shows what the page's address names.
     """
     end = {"state": "done", "run": "0" * 16, "days": 30, "seed": 0, "step": STEPS, "seeds": 4, "solved": 0}
     visit(page, LONG)

@@ -110,7 +110,7 @@ def test_a_mark_of_the_formula_leaves_it_readable():
 
 
 def test_known_distances():
-    """Red and white have their published coordinates in OKLab, black and white the distance 1.
+    """Red and white have their published coordinates in OKLab; the distance from black to white is 1.
 
     In all kinds of colour vision, grey stays grey. Without long-wave cones red is darker; without medium-wave
     cones red and green are closer.
@@ -147,7 +147,7 @@ def test_red_is_the_followed_point_and_green_the_interface(theme):
 
 @pytest.fixture(scope="module")
 def company():
-    """A dict: for each pair of roles that a view shows in the same form, the slugs of these scenes.
+    """A dict {pair of roles that a view shows in the same form: slugs of the scenes with such a view}.
 
     The recipes are those of the default choices, and of each option of each choice, with the other choices at
     their defaults. Marks with a colour scale do not count, nor do the roles of text on cells (UPON). Axis

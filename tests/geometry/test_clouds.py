@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """The number of triangles at each edge of a mesh (edges,), the number of vertices, and that of triangles.
+    """Count the triangles at each edge of a mesh (edges,), all its vertices, and all its triangles.
 
     Vertices at the same place count as one. A triangle with two corners at one place does not count.
     """

@@ -97,7 +97,7 @@ def test_puts_at_the_start_after_the_end_or_to_the_origin():
 def test_two_threads_may_use_one_flow(monkeypatch):
     """States that another thread computes in the meantime do not change a result.
 
-    Here the first step applies the same flow, as another thread could do at this moment.
+    The test simulates this thread: before the first solver step, it applies the same flow once more.
     """
     x = np.random.default_rng(2).normal(size=(4, 2))
     flow = Flow(TOKENS, TIMES, Entries(0.0, {"until": 1.0}))

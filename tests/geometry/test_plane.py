@@ -39,7 +39,7 @@ def test_a_plane_that_misses_the_ball_is_one_point_of_it(b, w):
 
 
 def test_rounding_turns_no_disc():
-    """If coordinates of a normal differ only by rounding, `facing` gives the same disc as for equal ones.
+    """If coordinates of a normal differ only by rounding, `facing` gives the same disc as if they were equal.
 
     The coordinate of the normal with the smallest absolute value decides where the disc's edge begins. Of
     nearly equal ones, the first counts as smallest.
@@ -84,10 +84,10 @@ def test_an_eye_over_the_origin_gives_way_to_a_level_one():
 
 @pytest.mark.parametrize("b, w", [(0.0, EYE), (9.0, (1, 0, 0)), (1.0, (0, 0, 0))])
 def test_an_eye_with_no_place_on_the_plane_stays(b, w):
-    """The camera stays if no nearest position sees the plane ⟨w, x⟩ + b = 0 edge-on.
+    """The camera stays if no single nearest position sees the plane ⟨w, x⟩ + b = 0 edge-on.
 
-    This happens if the camera is on the line through the origin that is perpendicular to the plane, if it is
-    nearer to the origin than the plane is, and if w is 0, so that there is no plane.
+    There are three such cases: the camera is on the line through the origin that is perpendicular to the
+    plane; the camera is nearer to the origin than the plane is; w is 0, so there is no plane.
     """
     np.testing.assert_array_equal(edge_on(values(b, w), EYE), EYE)
 

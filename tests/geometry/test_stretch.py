@@ -34,8 +34,8 @@ def test_fold_has_the_closed_form(xp, t):
 def test_a_fold_is_like_an_absolute_value(xp):
     """`fold` with t = 2 maps (1, 0) and (−1, 0) to points whose first coordinate is 1.
 
-    No point of the unit circle gets a smaller first coordinate than √(1 − 1/t²), which (cos θ, sin θ) gets if
-    cos θ = −1/t.
+    Over the unit circle, the smallest first coordinate of a result is √(1 − 1/t²). It is reached at the point
+    (cos θ, sin θ) with cos θ = −1/t.
     """
     got = fold(xp.asarray([[1.0, 0.0], [-1.0, 0.0], [-1 / 2, np.sqrt(3) / 2]]), t=2.0)
     close(got[:, 0], [1, 1, np.sqrt(3) / 2])

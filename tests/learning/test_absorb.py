@@ -61,10 +61,10 @@ def test_no_step_changes_what_a_model_says(shape, weights, tokens):
 
 @EACH
 def test_each_step_is_needed(shape, weights, tokens):
-    """No step of the folding can be left out: the model with RMSNorm would not give the original output.
+    """No step of the folding can be left out: otherwise a function raises, or the output differs.
 
-    Without `shifts_absorbed` before it, `gains_absorbed` raises ValueError; so does `centred` without
-    `untied`.
+    ValueError is raised by `gains_absorbed` without `shifts_absorbed` before it, and by `centred` without
+    `untied` before it. If another step is left out, the model with RMSNorm gives another output.
     """
     want = forward(shape, weights, tokens).logits
     whole = absorb.untied(weights)

@@ -24,10 +24,10 @@ def heads(name: str, column: str) -> list[np.ndarray]:
 
 
 def no_key_is_lost_in_a_head():
-    """Assert that each key of each head of SmolLM2 and MiniLM can be selected, by the shipped table.
+    """Assert that, according to the shipped table, no key of any head of SmolLM2 and MiniLM is unselectable.
 
-    The table counts the unselectable keys of a text of 512 tokens, and those of a sentence. It does so for
-    keys that are computed from a norm's output, as in the model ("after"), and for keys that are computed
+    The table counts the unselectable keys of a text of 512 tokens, and lists those of a sentence. It has both
+    for keys that are computed from a norm's output, as in the model ("after"), and for keys that are computed
     from the norm's input ("before").
     """
     for name, heads, d in (("smollm2", 90, 64), ("minilm", 72, 32)):

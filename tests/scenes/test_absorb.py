@@ -29,8 +29,8 @@ def recipe(seed=1, weights="drawn", layer="1"):
 def at(name, stage, mean=0.0, **choices):
     """The positions of a cloud at a stage, in the first d coordinates, which are the ones that are drawn.
 
-    name: the cloud. stage: the number of the stage. mean: the value of the slider of this name. choices:
-    those of the scene.
+    name: the cloud. stage: the number of the stage. mean: the value of the slider "mean". choices: values
+    of the scene's choices.
     """
     shown = recipe(**choices)
     d = shown.cloud("stream").points.shape[1]

@@ -264,7 +264,7 @@ def of_the_last_token():
 
 
 def updates():
-    """With LayerNorm, the updates before the factor g have the mean squares that the text states.
+    """With LayerNorm, the updates divided by their factor g have the mean squares that the text states.
 
     Let c be the average of these mean squares over the first L blocks. These blocks multiply the size of the
     stream by √(1 + L·c·g²), to within 3 %.

@@ -49,7 +49,7 @@ def rows(name):
 def median(name, part, number, *, window=64, kind="places"):
     """The median over the five models with the norm `name`: an array with a number for each layer.
 
-    part: the measured vectors: the residual stream ("stream"), the same centred ("across"), or what attention
+    part: the measured vectors: the residual stream ("stream"), its centred form ("across"), or what attention
     reads ("reads"). number: a column of the table, or "way", the path length divided by the spread. window:
     the number of letters in the window. kind: how the model re-reads the window as it slides, with new
     positions ("places") or fixed ones ("past").
@@ -282,7 +282,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """The mean square distance between two letters' vectors is twice that from the mean vector."""
+    """The mean square distance of two letters' vectors is twice that of a vector from the mean vector."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))
@@ -327,7 +327,7 @@ def sphere():
 
 
 def from_window_to_window():
-    """Each model's loss varies more between windows of a text that it generates than of a given text."""
+    """From window to window, a model's loss varies more in a text that it generates than in a given one."""
     read_, written = (
         np.array([np.std(row[source][0], ddof=1) for name in MODELS for row in rows(name)])
         for source in ("read", "written")

@@ -218,10 +218,10 @@ def the_ranks():
 
 
 def the_condition():
-    """From a shift of 1/√2 on, points have different images; from √2 on, all neurons are on at all points.
+    """From a shift of 1/√2 on, no two points have the same image; from √2 on, all neurons are on everywhere.
 
-    Tested just below and just above these shifts, on the circle, with weights set by hand. On the sphere,
-    points have different images from √(3/2) on.
+    Tested just below and just above these shifts, on the circle, with weights set by hand. On the sphere, no
+    two points have the same image from √(3/2) on.
     """
     safe, whole = 1 / sqrt(2), sqrt(2)
     said(safe, "0.71")

@@ -140,8 +140,8 @@ def of_two_heads():
 def twice_as_wide():
     """At overlap 1 a window is twice as wide as at overlap 0, so it ends at the middle of the next block.
 
-    The test moves an axis, of width 1, past a window of width 2 or 4, and measures how far it moves while it
-    overlaps the window: by the width of the window plus 1.
+    The test moves an axis, of width 1, past a window of width 2 or 4. While the axis overlaps the window, it
+    must move by the width of the window plus 1.
     """
     for window in WINDOWS:
         assert share(2, window, 0)[0].tolist() == pytest.approx([1, 1, 0, 0])

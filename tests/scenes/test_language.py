@@ -254,7 +254,7 @@ def deeper():
     assert len(set().union(*(lost(layer=layer) for layer in range(1, 5)))) == 45
 
     def spread(points):
-        """The mean distance between equal letters in the picture, divided by that of all letters."""
+        """The mean distance between equal letters in the picture, divided by the mean over all pairs."""
         points = points @ hyperplane_basis(4).T
         far = np.linalg.norm(points[:, None] - points, axis=-1)
         same = np.array([[a == b for b in FILM] for a in FILM]) & ~np.eye(60, dtype=bool)
@@ -307,8 +307,8 @@ def an_average():
 def the_papers_table():
     """The paper's percentages of unselectable keys have the ranges that the text states.
 
-    The paper gives a percentage for each of the four layers of two models. In one model it counts the keys
-    before LayerNorm. The norms of the other do not divide. Source: brody2023, tables 1 and 2.
+    The paper gives a percentage for each of the four layers of two models. For one model it counts the keys
+    before LayerNorm. The other model's norms do not divide. Source: brody2023, tables 1 and 2.
     """
     before, unscaled = (44.8, 28.5, 22.3, 26.1), (51.0, 32.2, 34.7, 36.8)
     for shares, low, high in ((before, "22", "45"), (unscaled, "32", "51")):

@@ -209,7 +209,7 @@ def no_difference():
 
 
 def which_length():
-    """Training is slow if values are computed from short vectors, but not if only keys and queries are.
+    """Training is slow if values come from short vectors, but not if only keys and queries come from them.
 
     The table says so for the steps to 50 % accuracy. A training of twelve steps confirms it for the loss.
     """

@@ -519,7 +519,7 @@ def one_semi_axis():
 
 
 def flat_directions():
-    """With d = 8, centring makes one direction flat, and so does one gain below 1 % of each of the others."""
+    """With d = 8, centring makes one direction flat; in RMSNorm, one gain below 1 % of every other does."""
     for kind, least, count in (
         ("layer_norm", 1, 1),
         ("rms_norm", 1, 0),

@@ -119,7 +119,7 @@ def test_torus_is_a_torus_of_revolution_in_the_picture(norm, d):
 
 @pytest.mark.parametrize(("norm", "d"), [("groupnorm", 6), ("blockrms", 4)])
 def test_pole_of_the_projection_is_never_met(norm, d):
-    """No point of the cloud meets the pole, at any stage and at the ends of the cloud's sliders."""
+    """No point of the cloud meets the pole at any stage, with each of the cloud's sliders at either end."""
     over = display(norm, d)[1]
     for seed in range(20):
         choices = SCENE.choose({"left": norm, "d": str(d), "seed": str(seed), "n": "5000"})

@@ -156,7 +156,7 @@ def the_most_of_a_gradient():
 def a_gradient_along_the_limit():
     """A gradient along the limit of the outputs, passed back through the norm, shrinks like 1/a².
 
-    Here a is the outlier, a = 1,000 and a = 10,000, and outputs approach the limit as a grows.
+    Here a is the outlier. As it grows, the outputs approach this limit. Tested with a = 1,000 and a = 10,000.
     """
     for norm, d in KINDS:
         own = torch.nn.functional.layer_norm if norm == "layernorm" else torch.nn.functional.rms_norm

@@ -249,7 +249,7 @@ def a_layer_of_long_tokens():
 
 
 def attraction():
-    """A token's attention weight for a token at an angle θ is e^(−β(1 − cos θ)) times that for itself."""
+    """A token gives another one, at an angle θ, e^(−β(1 − cos θ)) times the weight that it gives itself."""
     theta, beta = 1.1, 9.0
     x = np.array([[1, 0], [np.cos(theta), np.sin(theta)]])
     scores = np.exp(beta * x @ x.T)

@@ -299,8 +299,9 @@ def orthogonal_to_ones():
     """In 101 of 116 norms of trained models, the median share of the part along 𝟏 is less than by chance.
 
     The share of a vector x is ⟨x, 𝟏⟩²/(d‖x‖²); “by chance” means for isotropic vectors. In all 116 norms, the
-    95th percentile of the shares is also less than by chance. A vector with this share has an angle of less
-    than 4.6° to the hyperplane ⊥ 𝟏. By chance, the angle is 4.7° for the largest d, 10.0° for the smallest.
+    95th percentile of the shares is also less than by chance. A vector whose share is this percentile has an
+    angle of less than 4.6° to the hyperplane ⊥ 𝟏. For the percentile by chance, the angle is 4.7° for the
+    largest d and 10.0° for the smallest.
     """
     nearer = 0
     rows = atlas.every_row()

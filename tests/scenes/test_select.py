@@ -66,8 +66,8 @@ def test_the_hull_of_four_dimensions_is_that_of_the_hyperplane(norm):
 def test_the_table_counts_what_linear_programmes_would(choices):
     """At each stage, the table counts as many unselectable keys as `selectable` finds.
 
-    The table uses the corners of the hull of all keys, `selectable` the distance of each key from the hull of
-    the others.
+    The table uses the corners of the hull of all keys. `selectable` uses the distance of each key from the
+    hull of the other keys.
     """
     recipe = recipe_of(SCENE, **choices, n=20)
     counts = [int(word) for word in recipe.facts.rows[0][1:]]
@@ -202,7 +202,7 @@ def all_of_the_weight():
 def never_reached():
     """A key on a side of the hull, or with a copy at a corner, has a weight below a limit, for any query.
 
-    As the key's best query becomes longer, the weight rises towards this limit: 1/3 (side) or 1/2 (corner).
+    As the key's best query becomes longer, the weight rises to this limit: here 1/3 (side) or 1/2 (corner).
     """
     side = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0], [0.5, -1.2]])
     corner = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, -2.0]])

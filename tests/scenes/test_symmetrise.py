@@ -134,8 +134,9 @@ def test_the_browser_runs_the_block():
 def test_the_picture_has_heights_and_distances():
     """The picture keeps directions from the origin, and compresses a vector's length r to 8r/(r + 4).
 
-    So infinity is at twice the sphere's radius, 4. Before the compression, the height is the vector's part
-    along 𝟏, and the distance from that line is the length of the rest. LayerNorm's results are on the circle.
+    So infinity is at 8, twice the radius of the sphere. Before the compression, the height is the vector's
+    part along 𝟏, and the distance from the line along 𝟏 is the length of the rest. LayerNorm's results are on
+    the circle.
     """
     shown = recipe()
     state = shown.moment({"step": 0.0, "scale": 1.0, "mean": 1.0}, 0)
@@ -161,7 +162,7 @@ def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
 def test_where_the_sliders_are_is_on_the_curves():
     """The dot for the present scale or mean is near the curve of errors, not on it.
 
-    The dot shows the error of the shown block and vectors; the curve, medians of five seeds on other vectors.
+    The dot shows the error of the shown block and vectors. The curve shows medians of five seeds on others.
     """
     shown, row = recipe(), ENDS["ring", 4, 4]
     for name in ("scale", "mean"):

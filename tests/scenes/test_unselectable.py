@@ -151,7 +151,7 @@ def opens():
 
 
 def bars():
-    """The cloud `errors` has bars of ± two standard errors, `spread` of ± one standard deviation of a set."""
+    """Bars show ± two standard errors (cloud `errors`) or ± one standard deviation over sets (`spread`)."""
     n, d = KEY_COUNTS[2], 4
     mean, spread = (100 * number for number in ROWS[n, d]["drawn"])
     for name, half in (("errors", 2 * spread / np.sqrt(100)), ("spread", spread)):

@@ -55,10 +55,10 @@ class Lengths(AttentionClassifier):
 def counting() -> None:
     """Train attention on the majority task, for each norm and learning rate; write films and a table.
 
-    A film has the weights at checkpoints of one training. The table "majority" has a row for each film. It
+    A film has the weights at checkpoints of one training. The table "majority" has a row for each film. A row
     has for each seed the first steps at which 50, 90 and 99 % accuracy are reached (None: never), and the
     loss, accuracy and `mean_query_angle` at the end. It also has the medians over seeds of loss, accuracy and
-    angle at several steps, which are listed in `at`.
+    angle at several steps; the column `at` lists these steps.
     """
     rows = []
     for rate, (lr, steps) in RATES.items():

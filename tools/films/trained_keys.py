@@ -89,9 +89,9 @@ def read(name: str, model: Any, ids: list[int]) -> list[list[tuple[Array, Array]
 def keys_hook(model: Any, maker: Any, size: int, found: list[tuple[Array, Array]]) -> Callable[..., None]:
     """A forward hook for a norm, which appends two pairs (vectors, keys) to the list `found`.
 
-    The vectors (n, d) of the first pair are the norm's input, those of the second its output. The keys
-    (heads, n, size) are computed from the vectors. maker: the Linear that computes the keys of all heads.
-    size: the width of a head. model: the model with the norm; if it has rotary position embeddings, the hook
+    The first pair is for the norm's input, the second for its output: the vectors (n, d), and the keys
+    (heads, n, size) that are computed from them. maker: the Linear that computes the keys of all heads. size:
+    the width of a head. model: the model with the norm; if it has rotary position embeddings, the hook
     applies them to the keys.
     """
 

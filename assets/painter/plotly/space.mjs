@@ -247,7 +247,7 @@ export class SpacePanel extends Panel {
 
   /** Keep the camera responsive. Whenever the camera's mode is set, the camera ignores input and drifts for
    * half a second, and Plotly sets the mode on every update. From now on, the mode is set only when it
-   * changes. Plotly has just set it for the first time; the half second after this is ended at once, by
+   * changes. Plotly has just set it for the first time; this first half second is ended at once, by
    * zeroing the times that the camera has stored. Throws if Plotly has no camera as expected. */
   #keepListening() {
     const scene = this.scene;

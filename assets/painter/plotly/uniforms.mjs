@@ -118,9 +118,10 @@ export function cacheUniforms(gl) {
   };
 }
 
-/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by the function `wrapped`. It gets
- * the method that it replaces, and then the arguments of the call. @param {WebGLRenderingContext} gl @param
- * {(set: (place: any, ...values: unknown[]) => void, place: any, ...values: unknown[]) => void} wrapped */
+/** Replace each `uniform…` method of a WebGL context, such as `uniform1f`, by the function `wrapped`. The
+ * arguments of `wrapped` are the replaced method, then those of the call. @param {WebGLRenderingContext} gl
+ * @param {(set: (place: any, ...values: unknown[]) => void, place: any, ...values: unknown[]) => void}
+ * wrapped */
 export function wrapUniformMethods(gl, wrapped) {
   const names = Object.keys(Object.getPrototypeOf(gl)).filter((name) => /^uniform(\d|Matrix)/.test(name));
   for (const name of names) {

@@ -87,9 +87,9 @@ class ViewExtent:
     def later(self) -> Iterator[Array]:
         """Yield the outermost visible points in several states, one array for each state.
 
-        The first states have the default parameters: the progress at which the scene opens, then each stage.
-        In the others, one slider is at one of its ends, and the progress is the first stage, the opening
-        progress or the last stage. A `reaching` view has no such states, because its axes follow sliders.
+        The first states have the default parameters, at the opening progress and then at each stage. In the
+        others, one slider is at one of its ends, and the progress is the first stage, the opening progress
+        or the last stage. These others are left out for a `reaching` view, whose axes follow sliders.
         """
         defaults = self.recipe.defaults
         for progress in self._moments():
@@ -134,8 +134,8 @@ class ViewExtent:
     def _sphere(self, mark: Mark) -> Array:
         """The outermost points of a sphere or circle, as the scene opens.
 
-        If the scene opens without this mark, the points are those at the first stage that shows it; if no
-        stage does, those at stage 0. If the mark is no sphere or circle (see `_is_sphere`), there are none.
+        If the scene opens without this mark, the points are taken at the first stage that shows the mark, or
+        at stage 0 if no stage shows it. Returns no points for other marks (see `_is_sphere`).
         """
         if not _is_sphere(mark):
             return np.empty((0, self.dims))

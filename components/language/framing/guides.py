@@ -99,7 +99,7 @@ class GuideShortener:
 def _excesses(mark: Mark, view: View, points: Array) -> Array:
     """For each point of a guide, a number (N,) that is above 1 if the point is too far from the centre.
 
-    It is the largest of |x|/limit, −y/limit and y/top, where x and y are in halves of the picture's side.
+    It is the largest of |x|/limit, −y/limit and y/top, where the picture reaches from −1 to 1 in x and y.
     `limit` is MAX_LABEL_RADIUS for labels, otherwise MAX_GUIDE_RADIUS. `top` is MAX_LABEL_TOP for labels in
     3D, MAX_LINE_TOP for lines in 3D, otherwise `limit`.
     """

@@ -21,7 +21,7 @@ def eye(camera: Sequence[float]) -> tuple[float, ...]:
     """The position of a camera that keeps the direction of `camera`, moved to the standard distance.
 
     The unit is the side of the 3D box, and the origin is the centre of this box. If `camera` has six numbers,
-    the last three, the point that it looks at, are ignored.
+    the last three (the point that the camera looks at) are ignored.
     """
     away = np.asarray(camera[:3], float)
     return tuple((away * EYE_DISTANCE / (2 * BOX_TO_PICTURE) / np.linalg.norm(away)).tolist())

@@ -277,7 +277,7 @@ def arrows(
 
 
 def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
-    """Clouds that two readouts compare, and before them the keys and values with which they are computed.
+    """Clouds that two readouts compare, preceded by the keys and values from which they are computed.
 
     The first readout measures how much the last token changes the block's results for the earlier tokens. The
     second measures how much the sliders for scale and mean change what attention adds.
@@ -296,7 +296,7 @@ def comparisons(block: BlockClouds, stream: Cloud) -> tuple[Cloud, ...]:
 
 
 def space_view(block: BlockClouds, stream: Cloud) -> tuple[View, tuple[Cloud, ...]]:
-    """View of the stream and its branches in the hyperplane, and its clouds."""
+    """View of the stream and its branches in the hyperplane, and the view's clouds except `stream`."""
     branch, values, show = branch_of(block), values_of(block), rows(SHOW)
     updates = arrows("update", block, block.first, (), ADD)
     seconds = arrows("second", block, block.second, (added(*block.first),), LAST)

@@ -97,7 +97,7 @@ def straight() -> tuple[Step, ...]:
 def bent() -> tuple[Step, ...]:
     """Steps that map the points of `two_halves` to a bent line on the sheet.
 
-    At the kink (u, v), the slope of the line changes from 0 to w. All three are sliders.
+    At the kink (u, v), the slope of the line changes from 0 to w. u, v and w are sliders.
     """
     return to_edge(
         Entries([[0.0, -1, 1], [0, 0, 0]], {"w": [[0.0, 0, 0], [0, 0, 1]]}),

@@ -120,7 +120,7 @@ def parameters() -> tuple[Parameter, ...]:
 
 
 def scenery() -> list[Part]:
-    """The sphere, a labelled arrow for each class along its row of W times γ, and W's null space."""
+    """The sphere, for each class a labelled arrow along γ ⊙ (its row of W), and W's null space."""
     show = rows(np.eye(3))
     arrows = clouds.segments(np.stack([0 * CLASSES, 1.3 * CLASSES], 1))
     up = np.eye(3)[2:]

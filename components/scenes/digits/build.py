@@ -65,8 +65,8 @@ def thinned(film: Film) -> Film:
 def sphere(film: Film) -> tuple[View, tuple[Cloud, ...]]:
     """The view of the last hidden layer, and its clouds.
 
-    The pictures of the test set are points on the sphere. Beside the mean of each digit's points stands its
-    numeral.
+    The pictures of the test set are points on the sphere. The numeral of each digit stands in the direction
+    of the mean of the digit's points.
     """
     steps, data = network(film, 0).steps, film.data
     names = [f"picture {i}: a {label}" for i, label in enumerate(data.labels)]

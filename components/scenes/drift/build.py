@@ -124,8 +124,8 @@ class Slid:
 
     stream: the residual stream (steps, letters, d). reads: the vectors that attention reads, of the same
     shape: the stream after the layer's norm. gamma, beta: the gain and shift (d,) of the norm; models without
-    a norm have a gain and shift in its place. spreads: for each of PART_LABELS, the root mean square distance
-    of the vectors of many letters from their mean.
+    a norm have a gain and shift instead of a norm. spreads: for each of PART_LABELS, the root mean square
+    distance of the vectors of many letters from their mean.
     """
 
     stream: Array
@@ -228,7 +228,7 @@ def tracked(x: Array) -> Affine:
 def marks(show: tuple[Row, ...], stops: Array, *, size: float = 9) -> tuple[Mark, ...]:
     """Marks of all letters and their paths.
 
-    All paths are drawn whole. That of the followed (selected) letter is thicker up to the slider's step.
+    All paths are drawn whole. The path of the followed (selected) letter is thicker up to the slider's step.
 
     stops: the values of the slider at which paths are computed. size: the size of the letters' points.
     """
@@ -323,10 +323,10 @@ def along(what: str, chosen: str, found: Found) -> tuple[View, tuple[Cloud, ...]
 
 
 def facts(choices: Choices, found: Found) -> Facts:
-    """Table of path lengths by layer, in units of the spread: medians over the models of each of MODELS.
+    """Table of path lengths by layer, in units of the spread: medians over the models of one kind.
 
-    There is a row for each kind of model and each of PART_LABELS, such as the stream. found: the table of
-    measurements, a row for each model.
+    There is a row for each kind of model (a key of MODELS) and each of PART_LABELS, such as the stream. The
+    last column is the median loss of the kind. found: the table of measurements, a row for each model.
     """
     lines = []
     for name, label in MODELS.items():

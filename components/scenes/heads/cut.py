@@ -139,7 +139,7 @@ def diagonals(heads: int, window_shape: str) -> Array:
 
 
 def part(heads: int, window_shape: str, h: int) -> Step:
-    """x ↦ (w ⊙ x, x), where wᵢ ∈ [0, 1] is head h's share of axis i; w ⊙ x is the part of x that it sees."""
+    """x ↦ (w ⊙ x, x): the part of x that head h sees, and x. wᵢ ∈ [0, 1] is the head's share of axis i."""
     return with_input(Affine(by_overlap(diagonals(heads, window_shape)[:, h])))
 
 

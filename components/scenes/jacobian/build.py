@@ -63,7 +63,7 @@ def norm(d: int, centred: bool) -> tuple[Step, ...]:
 
 
 def centring(d: int) -> Affine:
-    """The step that sets the last coordinate to 0, which is the one along 𝟏."""
+    """The step that sets the last coordinate, the one along 𝟏, to 0."""
     return Affine(np.diag([*np.ones(d - 1), 0]))
 
 
@@ -99,7 +99,7 @@ def at_x(d: int, terms: dict[str, np.ndarray], width: int) -> Affine:
     """The affine map from `width` numbers to a pair (x, v): the point x of the sliders, and a direction v.
 
     It maps numbers n to (x, 0) + M·n. The matrix M (2d, width) is the sum of the matrices in `terms`, each
-    multiplied by the slider of its name. The first d rows of each matrix should be 0, because they act on x.
+    multiplied by the slider of its name. The first d rows of each matrix should be 0, so that x is unchanged.
     """
     return Affine(Entries(np.zeros((2 * d, width)), terms), x_sliders(d, 2 * d))
 

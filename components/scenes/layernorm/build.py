@@ -109,7 +109,7 @@ def sample(choices: Choices, d: int) -> np.ndarray:
 
 
 def pipeline(d: int, centered: bool, convention: str) -> tuple[Affine | Normalize, ...]:
-    """The steps of LayerNorm, centre → unit sphere → × √d → ⊙ γ → + β; of RMSNorm, the middle three.
+    """The steps of LayerNorm: centre → unit sphere → × √d → ⊙ γ → + β. RMSNorm has only the middle three.
 
     centered: True for LayerNorm, False for RMSNorm. convention: where ε is added.
     """

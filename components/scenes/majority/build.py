@@ -218,7 +218,7 @@ def profile(film: Film) -> tuple[View, tuple[Cloud, ...]]:
 def curves(film: Film, seed: int, what: str, medians: Rows) -> tuple[View, tuple[Cloud, ...]]:
     """Graph of `what` for all seeds during training, with the stored medians of each norm.
 
-    `what` is "loss", "accuracy" or "angle": the mean angle between queries and 𝟏. `medians` has the rows of
+    `what` is "loss", "accuracy" or "angle" (the mean angle between queries and 𝟏). `medians` has the rows of
     the table, one for each norm; () if no medians are drawn.
     """
     values = {"loss": np.log10(np.maximum(film.loss, 1e-6)), "accuracy": film.accuracy}

@@ -377,10 +377,10 @@ def gaps(count: int, length: int) -> Array:
 def scale(strip: Strip, both: Sequence[Digest]) -> tuple[float, float]:
     """The lower and upper end of a strip's scale.
 
-    A linear scale goes from 0 to the largest value, or to a tick a little above it. A logarithmic scale goes
-    from the smallest positive value to the largest. If these differ by at most 1 %, it goes from half to
-    twice the smallest. In the strip "longest" the upper end is higher by HEADROOM times the height of the
-    scale. both: the recordings whose values are drawn.
+    A linear scale goes from 0 to the next tick above the largest value if this tick is near, otherwise to the
+    largest value. A logarithmic scale goes from the smallest positive value to the largest. If these differ
+    by at most 1 %, it goes from half the smallest to twice the largest. In the strip "longest" the upper end
+    is higher by HEADROOM times the height of the scale. both: the recordings whose values are drawn.
     """
     columns = (strip.middle, *strip.around)
     every = [row[name] or 0.0 for each in both for row in each.rows for name in columns]
@@ -415,8 +415,8 @@ def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float,
 def ticks(low: float, high: float, *, log: bool) -> list[float]:
     """A few round numbers for an axis from `low` to `high`.
 
-    On a linear axis they begin with 0, and `low` must be 0. On a logarithmic axis they are powers of ten; if
-    fewer than two of these fit, the two ends themselves.
+    On a linear axis they begin with 0, and `low` must be 0. On a logarithmic axis they are powers of ten; but
+    if fewer than two powers of ten are in the range, they are `low` and `high`.
     """
     if log:
         powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)

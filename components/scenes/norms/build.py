@@ -234,8 +234,9 @@ def guides(norm: str, d: int, side: str, through: Pipeline) -> list[Part]:
 def picture(norm: str, cloud: Cloud, around: list[Part]) -> View:
     """The view of the cloud of points, and of the parts `around` them, which `guides` returns.
 
-    Each point is coloured by a polar angle of its input: that of its first three coordinates in the plane
-    orthogonal to (1, 1, 1), or, for d = 4, that of its first two coordinates.
+    Each point is coloured by an angle of its input. For d = 4 this is the polar angle of the first two
+    coordinates. Otherwise the first three are projected to the plane orthogonal to (1, 1, 1), and the angle
+    is measured there.
     """
     x, d = cloud.points, cloud.points.shape[1]
     directions, over = display(norm, d)

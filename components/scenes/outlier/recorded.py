@@ -110,10 +110,10 @@ def recorded(vectors: Recorded) -> Recipe:
 def few_coordinates(x: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The vectors x (n, D) as four numbers each, (n, 4): the massive coordinate, and three about the rest.
 
-    The rest of x is x with 0 in place of its massive coordinate. It has two coordinates, along orthogonal
-    axes: axis 1 is the mean direction of the rests of later tokens; axis 2 is that of first tokens, minus its
-    part along axis 1. The fourth number is the length of the part of the rest that is perpendicular to both
-    axes. first: for each vector, whether it belongs to a first token.
+    The rest of x is x with 0 in place of its massive coordinate. Numbers 2 and 3 are coordinates of the rest
+    along orthogonal axes: axis 1 is the mean direction of the rests of later tokens; axis 2 is the mean
+    direction of the rests of first tokens, minus its part along axis 1. Number 4 is the length of the part of
+    the rest that is perpendicular to both axes. first: for each vector, whether it belongs to a first token.
     """
     rest = x * (np.arange(D) != MASSIVE)
     unit = rest / np.linalg.norm(rest, axis=1, keepdims=True)
@@ -170,7 +170,7 @@ def along_view(first: np.ndarray) -> View:
 
 
 def facts(vectors: Recorded) -> Facts:
-    """Table of the whole vectors, as they were recorded: lengths, x₅₀₇, cosines, and rounding to 8 bits."""
+    """Table of the whole vectors, as recorded: lengths, massive coordinate, cosines, rounding to 8 bits."""
     lines = []
     for title, x in zip(("first tokens", "later tokens"), vectors, strict=True):
         length = np.linalg.norm(x, axis=1)

@@ -158,7 +158,7 @@ def measured(d: int, n: int, update: Pipeline, placement: str) -> tuple[Step, ..
 
 
 def added(d: int) -> Pipeline:
-    """x ↦ norm(x + a/2), where `a` is what a layer adds to the token. Its other numbers stay as they are."""
+    """x ↦ norm(x + a/2), where `a` is what a layer adds to the token x. The point's other numbers stay."""
     width = 2 * d + (9 if d == 2 else 7)
     add = np.eye(width)
     add[:d, d : 2 * d] = np.eye(d) / 2

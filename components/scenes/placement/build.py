@@ -140,7 +140,7 @@ FORMULAS = {
 def distance(length: Array) -> Array:
     """The distance from the origin at which a token of this length is drawn.
 
-    It is 1 for length 1, and 1 more for each factor of 2^DOUBLINGS = 128.
+    It is 1 for length 1, and grows by 1 whenever the length is multiplied by 2^DOUBLINGS = 128.
     """
     return 1 + np.log2(length) / DOUBLINGS
 
@@ -164,7 +164,7 @@ def directions(start: Array, turn: Array, azimuth: float) -> Array:
 
 
 def path(row: TableRow, seed: int, azimuth: float) -> Array:
-    """The path for one random seed (its index in the table), (BLOCKS·FINE + 1, 5).
+    """The path for one random seed, (BLOCKS·FINE + 1, 5). seed: its index in the table.
 
     Each row has the point in space (3 numbers), the token's length, and its angle to the start. There are
     FINE rows from one block to the next. Between two blocks the path follows the great circle, and its

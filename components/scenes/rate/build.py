@@ -177,9 +177,9 @@ def points(state: int) -> np.ndarray:
 
 
 def begin(width: int) -> Affine:
-    """The step that adds START_DIRECTION, times the slider `start`, to w and to the w before, which are 0.
+    """The step that adds START_DIRECTION, times the slider `start`, to w and to the w before the last step.
 
-    They have the first four of `width` coordinates.
+    Before this, both are 0. They are the first four of a point's `width` coordinates.
     """
     start = np.concatenate([START_DIRECTION, START_DIRECTION, np.zeros(width - 4)])
     return Affine(np.eye(width), Entries(np.zeros(width), {"start": start}))

@@ -176,7 +176,7 @@ def of_scores(drawn: Cloud, d: int, shared: str) -> tuple[Any, ...]:
 def heights(drawn: Cloud, d: int, divided: Row) -> tuple[Clouds, View]:
     """Histograms of the scores q·k and of the scores divided by dₖᵃ, with the exact densities.
 
-    The exact densities hold if the components are independent: if their correlation ρ is 0. Those of the
+    The exact densities hold if the components are independent: if their correlation ρ is 0. The densities of
     divided scores also assume that the power a is ½. A stage at which the scores have only one or two values,
     because d is small, has no density.
 
@@ -328,8 +328,8 @@ def probe() -> list[Part]:
 def cosine_laws(n: int) -> Laws:
     """The density of the cosine between random directions at each stage.
 
-    The directions have n dimensions before centring and n − 1 from then on. The density is None if they have
-    fewer than two.
+    The directions have n dimensions before centring and n − 1 from then on. Where this number is less than 2,
+    the density is None.
     """
     return [partial(cosine_density, m=m) if m > 1 else None for m in (n, n - 1, n - 1)]
 
@@ -391,7 +391,7 @@ def distances() -> tuple[Clouds, View]:
 
 
 def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
-    """The cloud `name` and its readout `label`: of a million random keys, how many are within θ of q.
+    """Cloud `name` and its readout `label`: how many of a million random keys are within the angle θ of q.
 
     The readout is the expected number at each stage, for keys with d independent components.
     """

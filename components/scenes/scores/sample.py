@@ -29,9 +29,10 @@ def pairs(n: int, d: int, *, seed: int) -> Array:
     """n random pairs (q, k) of vectors with d components, each described by 11 numbers: (n, 11).
 
     Numbers 0 to 3 are about q: its components along 𝟏 and w (first half 1, second half −1), the length of
-    its rest, and a random number g. Numbers 4 to 8 are about k: its components along 𝟏, w and q's rest, the
-    length of the remainder, and another g. The slider ρ mixes each g into all components of its vector. The
-    last two numbers are cos and sin of a random angle around q, which only places the key in the picture.
+    its rest (perpendicular to 𝟏 and w), and a random number g. Numbers 4 to 8 are about k: its components
+    along 𝟏, w and q's rest, the length of what remains, and another g. The slider ρ mixes each g into all
+    components of its vector. The last two numbers are cos and sin of a random angle around q, which only
+    places the key in the picture.
     """
     rng = np.random.default_rng(seed)
     q, k = rng.standard_normal((2, n, d))
@@ -76,9 +77,9 @@ def loaded(shared: str, d: int) -> int:
 def correlated(size: int, loads: Mapping[int, int], d: int, *, free: Sequence[int] = ()) -> Steps:
     """Steps that correlate the components of vectors, by the parameter ρ. A point has `size` coordinates.
 
-    Some of these are shared numbers g. Each of them is multiplied by √(ρd), added to one other coordinate,
-    and then dropped; `loads` maps the index of each g to the index of that coordinate. All other coordinates
-    are multiplied by √(1 − ρ), except those with an index in `free`.
+    Some of these are shared numbers g. All others are first multiplied by √(1 − ρ), except those with an
+    index in `free`. Then each g is multiplied by √(ρd), added to one of the others, and dropped. `loads` maps
+    the index of each g to the index of the coordinate to which it is added.
     """
     roots = np.sqrt(np.column_stack([1 - RHO, RHO * d]))
     both = Affine(np.zeros((2, size)), Entries(np.zeros(2), tracks={"rho": Track(RHO, roots)}))
@@ -172,7 +173,7 @@ def variances(d: int, shared: str, rho: Array) -> Array:
 
     Before the sphere it is Σ λ², where λ are the variances of the coordinates in this module's basis: 1 − ρ +
     ρd for the coordinate to which g is added, 1 − ρ for the others. Centring removes the coordinate along 𝟏.
-    On the sphere the variance is d² times that of the cosine. shared: "one" or "across", the components to
+    On the sphere it is d² times the variance of the cosine. shared: "one" or "across", the components to
     which g is added (see `loaded`).
     """
     low, high = 1 - rho, 1 - rho + rho * d

@@ -345,7 +345,7 @@ def curves(score: Row) -> View:
 
 
 def never(keys: np.ndarray) -> int:
-    """Number of keys that no query selects: those equal to another key or not corners of the convex hull."""
+    """Number of keys that no query selects: keys that equal another key or are no corner of the hull."""
     _, copies, count = np.unique(keys.round(9), axis=0, return_inverse=True, return_counts=True)
     alone = np.isin(np.arange(len(keys)), vertices(keys)) & (count[copies.ravel()] == 1)
     return int(len(keys) - alone.sum())
@@ -354,8 +354,8 @@ def never(keys: np.ndarray) -> int:
 def nearly(x: np.ndarray) -> int:
     """Index of the key to follow at first: a key that is no corner of the convex hull, but nearly one.
 
-    Of all keys that are no corners, it is the one farthest from the mean of all keys. It is 0, the first key,
-    if all keys are corners.
+    Of all keys that are no corners, it is the one farthest from the mean of all keys. If all keys are
+    corners, the index is 0.
     """
     inside = np.setdiff1d(np.arange(len(x)), vertices(x))
     return int(inside[np.argmax(np.linalg.norm(x[inside] - x.mean(0), axis=1))]) if len(inside) else 0
@@ -364,8 +364,8 @@ def nearly(x: np.ndarray) -> int:
 def facts(x: np.ndarray, keys: Cloud, stages: tuple[str, ...], norm: str) -> Facts:
     """Table of the number of keys that no query can select, at each stage, with ε = 0 and γ = 1.
 
-    Unless `norm` is "centre", a second row has one number, at the stage "sphere": the smallest ε for which
-    more keys cannot be selected than for ε = 0 (see `breaks`). x: the keys (n, d). keys: the cloud with the
+    Unless `norm` is "centre", a second row has one number, at the stage "sphere": the smallest ε that
+    makes more keys unselectable than ε = 0 does (see `breaks`). x: the keys (n, d). keys: the cloud with the
     steps of the norm. stages: the names of its stages.
     """
     params = {"eps": 0.0, "gamma1": 1.0, "gamma2": 1.0}

@@ -101,7 +101,7 @@ def with_cosine(step: Affine) -> tuple[Step, ...]:
 
 
 def ellipses() -> list[Part]:
-    """For each layer the ellipse to which its affine map takes the whole circle, shown only at that stage."""
+    """For each layer, the circle's image under the affine map, shown only at the stage after this map."""
     out: list[Part] = []
     for k in NUMBERS:
         fade = [0.0] * (2 * NORMS + 1)

@@ -124,7 +124,7 @@ def marks(block: Symmetriser, x: Array) -> tuple[Mark, ...]:
 
 
 def surroundings() -> list[Part]:
-    """The line along 𝟏, the hyperplane Σx = 0, the sphere, and the circle in which the two meet."""
+    """The line along 𝟏, the hyperplane Σx = 0, the sphere, and the circle in which the last two meet."""
     plane = clouds.turned(clouds.disc_mesh(), PLANE_RADIUS * np.eye(3)[:2])
     up, title = np.array([[0.0, 0.0, 1.0]]), "the hyperplane Σx = 0"
     edge = clouds.circle(96, *np.eye(3)[:2], radius=PLANE_RADIUS)
@@ -274,7 +274,7 @@ def readouts(block: Symmetriser) -> tuple[Mean | Number, ...]:
 
 
 def facts(found: Rows) -> Facts:
-    """Table of median errors, with a row for each kind of training vectors, a column for each kind tested."""
+    """Table of median errors, by kind of training vectors (rows) and kind of test vectors (columns)."""
     by_training = [row for row in found if "learned" in row]
     short = {
         "gaussian": "normal",

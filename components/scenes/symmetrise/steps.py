@@ -61,8 +61,8 @@ def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
 def lengths(weights: Array) -> tuple[Step, ...]:
     """Steps v ↦ √Σ wᵢvᵢ², for each row w of `weights`.
 
-    In training, a tiny number is added under the root, so that the gradient at 0 is finite. It is left out
-    here.
+    In training, a tiny number is added under the root, so that the gradient at 0 is finite. Here this number
+    is left out.
     """
     return Product([(i, i) for i in range(weights.shape[1])]), Affine(weights), Pointwise("sqrt")
 

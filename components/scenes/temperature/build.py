@@ -70,9 +70,10 @@ def plane(ring: Mark, classes: np.ndarray, *, hot: bool) -> View:
     """View of the days in the plane, with the best threshold on x at each stage.
 
     ring: the mark of the unit circle, on which the days lie at the start. classes: the class of each day, 0
-    or 1. hot: whether class 1 is hot and class 0 cold days; otherwise extreme and typical days. If `hot`, the
-    layer first moves all days to a long ellipse, to which the axes are fitted. At the last stage the axes are
-    fitted to the circle again, and the long trails are hidden.
+    or 1. hot: whether class 1 has the hot days and class 0 the cold days; otherwise class 1 has the extreme
+    days and class 0 the typical days. If `hot`, the layer first moves all days to a long ellipse, to which
+    the axes are fitted. At the last stage the axes are fitted to the circle again, and the long trails are
+    hidden.
     """
     words = ("cold day", "hot day") if hot else ("typical day", "extreme day")
     way = Look(fade=[1.0, 1.0, 0.0] if hot else None)

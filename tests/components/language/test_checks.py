@@ -59,7 +59,7 @@ N = len(X.points)
 
 
 def with_mark(mark, d=3):
-    """A function that returns the small recipe with one more mark. d: the recipe's dimension, 2 or 3."""
+    """A function that returns the small test recipe `recipe(d)` with one more mark. d: 2 or 3."""
     small = recipe(d)
     [view] = small.views
     return lambda: replace(small, views=(replace(view, layers=(*view.layers, mark)),))

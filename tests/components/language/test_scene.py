@@ -151,7 +151,7 @@ def test_choices_take_their_own_defaults(scene):
 def test_an_old_link_leads_to_a_scene(scene):
     """Each entry {(name, value): slug} of `Scene.moved` leads old links to a scene that exists.
 
-    If an entry leads to another scene, its value is no longer an option of the old one. An entry for a stop
+    If an entry leads to another scene, its value is no longer an option of the old scene. An entry for a stop
     ("tour") always leads to another scene, and its value is larger than the old scene's number of stops.
     """
     for (name, value), slug in scene.moved.items():

@@ -78,7 +78,7 @@ def test_replicas_of_the_web_server_know_a_browser_without_a_common_secret():
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("path", ["/sub/", "/"], ids=["prefix kept", "prefix stripped"])
 def test_the_cookie_is_of_this_explorer_alone_and_goes_with_the_browser(monkeypatch, scheme, path):
-    """The cookie is for this path only, is hidden from scripts, and ends with the browser session.
+    """The cookie is for the explorer's path only, is hidden from scripts, and ends with the browser session.
 
     Browsers do not send it with requests from other sites. Over HTTPS it is also `Secure`. No shared cache
     keeps the response that sets it.

@@ -162,9 +162,10 @@ OTHER_SITES = {"a form": {"content_type": "text/plain"}, "no content type": {}}
 
 @pytest.mark.parametrize("asked", OTHER_SITES.values(), ids=OTHER_SITES)
 def test_no_other_site_deletes_or_uploads(client, asked):
-    """A request with the content type of a form, or none, is refused. Other sites can send only these.
+    """A request to delete or upload is refused if it has the content type of a form, or no content type.
 
-    Raw bytes would need a preflight request, which is denied (test_security.py).
+    Other sites can send only such requests: the type for raw bytes would need a preflight request, which is
+    denied (test_security.py).
     """
     key = opened(client).json["choices"]["own"]
     assert client.post(f"/recording/{key}/delete", **asked).status_code == 400

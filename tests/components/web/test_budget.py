@@ -115,8 +115,8 @@ def test_a_full_queue_refuses_whoever_owes_most(clients, monkeypatch):
 def test_who_owes_least_is_next_and_takes_the_place_of_who_owes_most(clients):
     """The client that owes least CPU time has the next turn, even if the queue was full when it came.
 
-    In a full queue, it takes the place of the client that owes most. So many addresses with costly requests
-    do not block a new client.
+    In a full queue, it takes the place of the client that owes most. Therefore a new client is not blocked,
+    even by many addresses with costly requests.
     """
     done, order, lost = threading.Semaphore(0), [], []
     for k in range(QUEUE_LENGTH):

@@ -114,8 +114,8 @@ def test_a_model_without_a_head_has_its_vectors_alone():
 def test_a_call_of_a_module_that_is_called_more_than_once():
     """The effect of a norm can be measured for all its calls (`path`) or for a single one, such as `path#2`.
 
-    ALBERT calls its only layer twice. The effect of both calls together, of the first and of the second are
-    three different numbers. The effect of a third call, which does not happen, is 0.
+    ALBERT calls its only layer twice. The effects of both calls together, of the first call alone and of
+    the second alone are three different numbers. The effect of a third call, which does not happen, is 0.
     """
     model = language_model("AlbertForMaskedLM", **GATED, embedding_size=16)
     path = "albert.encoder.albert_layer_groups.0.albert_layers.0.full_layer_layer_norm"

@@ -35,7 +35,8 @@ def with_massive(kind="layer_norm", n=60, d=16):
 def test_the_divisor_is_what_gradients_are_multiplied_by(kind):
     """For gain 1, the columns `gradient…` come from the Jacobian's largest singular value at each vector.
 
-    They are its median, its 95th percentile, and its median over massive vectors (None if there are none).
+    They are the median of these values, their 95th percentile, and their median over the massive vectors
+    alone (None if there are none).
     """
     one = replace(with_massive(kind), gamma=np.ones(16, np.float32), beta=np.zeros(16, np.float32))
     found, inverse = row(one), []

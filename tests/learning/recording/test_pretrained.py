@@ -34,7 +34,7 @@ def bert_like():
 
 
 def byte_like():
-    """A tokenizer that adds </s> to each text, whose tokens are bytes; it is written in Python."""
+    """A tokenizer, written in Python, whose tokens are bytes; it adds </s> to each text."""
     from transformers import ByT5Tokenizer
 
     return ByT5Tokenizer()
