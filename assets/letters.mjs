@@ -10,7 +10,8 @@ const WINDOW_MARGIN_PX = 4; // minimum distance between a bubble and the left or
 const around = (element) => (element.offsetParent ?? document.body).getBoundingClientRect();
 
 /** Place a bubble below a letter, moved sideways where it would cross the left or right edge of the window.
- * The bubble's own style must centre it at its `left`. @param {HTMLElement} bubble @param {Element} letter */
+ * The bubble's own style must shift it to the left by half its width, so that `left` is its middle.
+ * @param {HTMLElement} bubble @param {Element} letter */
 export function below(bubble, letter) {
   const at = letter.getBoundingClientRect();
   const half = bubble.offsetWidth / 2 + WINDOW_MARGIN_PX;

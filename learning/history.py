@@ -96,8 +96,8 @@ def thinned(loss: Array, most: int) -> Array:
     """The indices of at most `most` of T checkpoints, including the first and the last.
 
     `loss` is (T, S). The checkpoints are evenly spaced along a measure of progress, to which two parts
-    contribute equally: training time, and the path length of log10 loss, averaged over seeds. So more
-    checkpoints are kept where the loss changes.
+    contribute equally: the number of checkpoints, and the path length of log10 loss, averaged over seeds. So
+    more checkpoints are kept where the loss changes.
     """
     count = len(loss)
     if count <= most:

@@ -106,7 +106,7 @@ export function rows(recipe, params, all, followed) {
 }
 
 /**
- * Fill the part of the page for numbers with readouts and tables. @param {HTMLElement} part @param {Recipe}
+ * Fill the part of the page for numbers with tables, and with all readouts that no other part shows. @param {HTMLElement} part @param {Recipe}
  * recipe @param {Player} player @returns {() => void} a function that shows the player's state
  */
 export function numbers(part, recipe, player) {

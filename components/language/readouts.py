@@ -173,8 +173,8 @@ class Fate(Readout):
     """Whether a query can select the followed (selected) point as a key, and the evidence.
 
     If a query can select it, the evidence is how far its score can lead all others, for a query of length 1.
-    If none can, the evidence is two numbers: how many other keys average to this key, and the largest
-    attention weight that this key can get. keys: the name of the cloud.
+    If none can, the evidence is two numbers: the number of other keys whose average is this key, and the
+    largest attention weight that this key can get. keys: the name of the cloud.
     """
 
     keys: str

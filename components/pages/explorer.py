@@ -61,9 +61,12 @@ class Explorer(Dash):
         return {name: value for name, value in super()._config().items() if name not in INTERNAL}
 
     def add_pages(self) -> None:
-        """Register the routes of the search and of training, and declare who may receive Dash's responses."""
+        """Register the routes of the search and of training, and declare who may receive Dash's responses.
+
+        The route of Dash's callbacks gets a view that answers 404, because all callbacks run in the browser.
+        """
         views = self.server.view_functions
-        views["/_dash-update-component"] = lambda: abort(404)  # all callbacks run in the browser
+        views["/_dash-update-component"] = lambda: abort(404)
         for endpoint, access in DASH_ROUTES.items():
             views[endpoint] = DeclaredView(views[endpoint], access)
         place = Place(self.config.requests_pathname_prefix)

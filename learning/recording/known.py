@@ -302,7 +302,8 @@ def _fitted(norm: Norm, x: Array, y: Any) -> list[float]:
     """Solve for ε: the value with which the norm maps the last vector of x to the last output of y.
 
     This is for a module that does not state its ε. Returns the value twice, first rounded to one significant
-    digit, as in a programmer's 1e-6, then unrounded. Returns [] if no ε fits.
+    digit, as in a programmer's 1e-6, then unrounded. A negative ε becomes 0. Returns [] if the output minus β
+    is orthogonal to γ ⊙ x (centred if the norm centres), or points away from it.
     """
     each = norm.blocks(x[-1:])[0]
     each = each - each.mean(axis=-1, keepdims=True) * norm.centres

@@ -314,10 +314,10 @@ class Recorder:
         return hook
 
     def _take(self, place: tuple[str, int], recognised: Known, x: Any, output: Any) -> None:
-        """Add the input vectors of one call of a norm to the norm's sample; in `counting`, only count them.
+        """Offer the input vectors of a norm's call to the sample of `place`; in `counting`, only count them.
 
-        `place` is the norm's path and the number of this call in the pass. Raises NotKnown if `x` does not
-        have the shape of the norm's inputs, or if the first output is not what the norm's formula gives.
+        `place` is the norm's path and the number of this call in the pass. Raises NotKnown if `x` has not the
+        shape of the norm's inputs, or if its formula does not give the first finite outputs of `place`.
         """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)

@@ -115,12 +115,13 @@ def newton(keys: Float[Array, "n d"], ks: Array) -> tuple[Bool[Array, " m"], Boo
 
 
 def damped(keys: Array, p: Array, mean: Array, gradient: Array) -> Array:
-    """Newton steps (m, d) for m keys to decide; steps that are too long are shortened.
+    """Newton steps (m, d) of m queries, one for each key to decide; steps that are too long are shortened.
 
-    A step is too long if it raises the score of a key, relative to the mean score, by more than
-    MAX_SCORE_CHANGE: so far away, the quadratic model of Newton's method does not hold. p (m, n): the softmax
-    weights of the n keys, for each of the m keys to decide. mean (m, d): the average of the keys with these
-    weights. gradient (m, d): the mean minus the key to decide.
+    A query's function is the log of the sum of exp(score) over all keys, minus the score of its key. A step
+    is too long if it raises the score of a key, relative to the mean score, by more than MAX_SCORE_CHANGE: so
+    far away, the quadratic model of Newton's method does not hold. p (m, n): the softmax weights of the n
+    keys, for each of the m keys to decide. mean (m, d): the average of the keys with these weights. gradient
+    (m, d): the mean minus the key to decide.
     """
     d = keys.shape[1]
     squares = (keys[:, :, None] * keys[:, None, :]).reshape(len(keys), -1)

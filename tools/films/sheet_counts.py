@@ -43,10 +43,11 @@ def images(layers: list[Layer], points: Array) -> Array:
 def most_sheets(network: Network, flat: Array, *, seed: int = 0) -> int:
     """The largest number of points of the square [−1, 1]² that a network maps to one direction, for ε = 0.
 
-    The direction is that of the last hidden layer's output. The directions that are tried are those to which
-    the network maps random inputs. The inputs are drawn in rounds, each with twice as many inputs as the
-    previous one. The search ends after two rounds without a larger result, or when a round would have more
-    than MAX_INPUTS inputs. A direction to which the network maps very few inputs may be missed.
+    flat: the network's weights as one vector. The direction is that of the last hidden layer's output. The
+    directions that are tried are those to which the network maps random inputs. The inputs are drawn in
+    rounds, each with twice as many inputs as the previous one. The search ends after two rounds in a row
+    without a larger result, or when a round would have more than MAX_INPUTS inputs. A direction to which the
+    network maps very few inputs may be missed.
     """
     layers, rng = network_layers(network, flat), np.random.default_rng(seed)
     most, count, vain = 0, FIRST_INPUTS, 0

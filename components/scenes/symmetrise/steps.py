@@ -59,7 +59,7 @@ def times(a: Pipeline, b: Pipeline, n: int) -> tuple[Step, ...]:
 
 
 def lengths(weights: Array) -> tuple[Step, ...]:
-    """Steps v ↦ √Σ wᵢvᵢ², for each row w of `weights`.
+    """Steps from v to the numbers √Σ wᵢvᵢ², one number for each row w of `weights`.
 
     In training, a tiny number is added under the root, so that the gradient at 0 is finite. Here this number
     is left out.
