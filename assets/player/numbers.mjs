@@ -106,8 +106,9 @@ export function rows(recipe, params, all, followed) {
 }
 
 /**
- * Fill the part of the page for numbers with tables, and with all readouts that no other part shows. @param {HTMLElement} part @param {Recipe}
- * recipe @param {Player} player @returns {() => void} a function that shows the player's state
+ * Fill the part of the page for numbers with tables, and with all readouts that no other part shows.
+ * @param {HTMLElement} part @param {Recipe} recipe @param {Player} player
+ * @returns {() => void} a function that shows the player's state
  */
 export function numbers(part, recipe, player) {
   const rest = counting(recipe).slice(1);
