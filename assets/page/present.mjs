@@ -102,7 +102,7 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting, and no longer wait for another scene. Does nothing
+/** Perform the action of a key press while presenting, and cancel a change of scene that waits. Does nothing
  * while a dialog is open, while Shift is held, or if the key press belongs to the browser or to the focused
  * element. Page Up and Page Down, the keys of a clicker (a remote control for slides), move through the tour
  * even while another control has the focus. Page Up, Page Down and Enter take the focus from a field, so

@@ -298,8 +298,8 @@ async function toEnd(shown, choices) {
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/** Show the network that the page's address names, if the player shows pictures of a training that has ended
- * without a result. @param {Player} shown the player */
+/** Show the network that the page's address names, if the player still shows pictures of a training that has
+ * ended without a result that can be opened. @param {Player} shown the player */
 function restore(shown) {
   if (shown.growing) shown.restore();
 }

@@ -101,7 +101,7 @@ def other_norms(modules: Mapping[str, Any], known: Collection[str]) -> dict[str,
 def listed(lines: Sequence[str]) -> list[str]:
     """Put LEFT_OUT before each of the lines, which say what was left out.
 
-    Only the first MAX_LEFT_OUT_LINES are returned. If there are more, a last line gives their number.
+    Only the first MAX_LEFT_OUT_LINES are returned. If there are more, a last line says how many are missing.
     """
     more = len(lines) - MAX_LEFT_OUT_LINES
     rest = [f"{more} more, which `report` lists"] if more > 0 else []

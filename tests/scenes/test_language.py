@@ -157,7 +157,7 @@ def a_hair_inside():
 
 
 def heights_come_back():
-    """The gain gives keys heights along 𝟏 again, but the picture still shows which keys are corners.
+    """The gain moves keys out of the centred plane, but the picture still shows which keys are corners.
 
     From the centring on, the corners of the hull of the drawn projection are those of the hull of the keys.
     """

@@ -119,8 +119,8 @@ def eight_bits():
 def squeezed():
     """If the outlier a becomes ten times as large, the outputs come ten times nearer to one another.
 
-    Measured are the distances of the other outputs from the first one, with a = 100 and with a = 1000. All
-    coordinates of the outputs except the first are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0
+    Measured are the distances of the other outputs from the first one, with a = 100 and with a = 1000. In
+    each output, all coordinates except the first are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0
     for RMSNorm.
     """
     for norm, d in KINDS:

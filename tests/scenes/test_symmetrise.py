@@ -402,6 +402,6 @@ CLAIMS = {
     "Eight heads in four iterations: each hears itself and six others, but not the head across the ring. Most points stay beside the circle.": more_heads,
     "### A hundred times as large ? All vectors are multiplied by 100, which does not change LayerNorm's result.": a_hundred_times,
     "The mean error of these 120 vectors is above 90. (On other vectors, the median of 5 seeds is 89.)": a_hundred_times,
-    "Pictures of digits, as 4 × 4 tiles.": handwritten_digits,
+    "Each vector is a picture of a digit, reduced to 4 × 4 pixels.": handwritten_digits,
     "With four heads and four iterations the mean error of the 120 vectors in the picture falls in each iteration, but 48 of them move away from LayerNorm's result in some iteration.": some_go_astray,
 }

@@ -97,8 +97,8 @@ def stack(kind: str, made: Sequence[Mapping[str, Array]], x: Array) -> tuple[Clo
 
     "stream" holds the residual stream, and "reads" the stream after a norm. The branches of a block read the
     stream after the norm, except with post-LN, where they read the stream itself. The list has the streams
-    before the first block and after each block, and the keys and values of each block. kind: the norm. made:
-    the weights of each block. x: the tokens.
+    before the first block and after each block, and the keys and values of each block. kind: "none",
+    "rms_norm", "layer_norm" or "post_ln". made: the weights of each block. x: the tokens.
     """
     before, after = ((), normed(kind)) if kind == "post_ln" else (normed(kind), ())
     here = Cloud("stream 0", x)

@@ -225,15 +225,17 @@ def test_curves_without_a_training_say_so(film):
 
 
 def test_a_click_on_a_curve_knows_its_seed(film):
-    """In the graph of the loss, each point of the line of all seeds has the number of its seed.
+    """In the graph of the loss, one mark draws the curves of all seeds, and each point has its seed's number.
 
-    So a click on the line can choose this seed.
+    So a click on a curve can choose its seed.
     """
     view, clouds = curves(film, 0, "loss")
     [layer] = [each for each in view.layers if each.cloud == "seeds"]
     [cloud] = [c for c in clouds if c.name == "seeds"]
-    order = layer.order[layer.order >= 0]
-    assert len(order) == len(cloud.points) == len(layer.hand.numbers)
+    assert sorted(layer.order[layer.order >= 0]) == list(range(len(cloud.points)))
+    steps, heights = cloud.points.T
+    losses = film.loss[layer.hand.numbers, np.searchsorted(film.steps, steps)]
+    np.testing.assert_allclose(heights, np.log10(np.maximum(losses, 1e-6)))
 
 
 def test_wide_layers_are_seen_from_the_last_linear():
