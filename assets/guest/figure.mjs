@@ -280,7 +280,7 @@ export class Figure {
     this.page.addEventListener(
       "keydown",
       (event) => {
-        if (this.player?.recipe && !this.page.querySelector("dialog[open]")) key(event, this.player);
+        if (this.player?.recipe) key(event, this.player);
       },
       { signal },
     );

@@ -38,5 +38,5 @@ addEventListener("keydown", (event) => {
   const player =
     players.find((p) => p.root.contains(/** @type {Node} */ (event.target))) ??
     players.find((p) => p.root.matches("main"));
-  if (player?.recipe && !document.querySelector("dialog[open]")) key(event, player);
+  if (player?.recipe) key(event, player);
 });

@@ -59,13 +59,14 @@ export function elsewhere(event) {
   );
 }
 
-/** Perform the action of a key press on a player, and prevent the browser's default action. Does nothing for
- * a key without an action, for one that the focused element uses itself, or for one that the player must
- * ignore (`elsewhere`). @param {KeyboardEvent} event @param {Player} player */
+/** Perform the action of a key press on a player, and prevent the browser's default action. Does nothing
+ * while a dialog is open, for a key without an action, for one that the focused element uses itself, or for
+ * one that the player must ignore (`elsewhere`). @param {KeyboardEvent} event @param {Player} player */
 export function key(event, player) {
   const target = /** @type {HTMLElement} */ (event.target);
   const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (elsewhere(event)) return;
+  const page = /** @type {Document | ShadowRoot} */ (player.root.getRootNode());
+  if (elsewhere(event) || page.querySelector("dialog[open]")) return;
   const pressed = target.closest("button, a, summary"); // these elements use space and Enter themselves
   const act = (event.shiftKey ? TURNS(player) : STEPS(player))[letter] ?? LETTERS(player)[letter];
   if (event.key === " ") {

@@ -289,6 +289,7 @@ def test_keys_in_the_list_of_keys_do_not_act_on_the_figure_behind_it(new_page):
         page.keyboard.press("?")
         one.get_by_role("dialog").wait_for()
         one.get_by_role("button", name="Close").press("r")
+        frames(page, 5)  # a key acts in the next frames
         assert slider(one) == -5
         page.keyboard.press("Escape")
         page.keyboard.press("r")
