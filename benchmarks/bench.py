@@ -181,14 +181,14 @@ def opened(browser: Browser, url: str, ready: str) -> Page:
 def frames(
     browser: Browser, base: str, slug: str, query: str, ways: tuple[str, ...], *, slider: str = ""
 ) -> dict[str, tuple[float, float]]:
-    """Measure each of the methods `ways` on a scene: ms of script per frame, and ms from input to picture.
+    """Measure the methods `ways` (keys of WAYS) in a scene: ms of script per frame, ms from input to picture.
 
-    base: the server's URL. slug, query: the scene and its state. slider: the parameter that moves while the
-    script is measured. If it is "", the position between the stages moves, and so does the clock if there is
-    one; in a scene with a single stage and no clock, the first slider moves.
+    base: the server's URL. slug, query: the scene and its state. slider: the parameter that Normscape's own
+    method moves while the script is measured. If it is "", this method moves the position between the stages
+    and the clock; if the scene has neither, it moves the first slider. Other methods move the position.
 
-    The time from an input to the drawn frame is measured on /layernorm only; for other scenes it is 0. For
-    Normscape's own method the input moves the first slider, for others the position between the stages.
+    The time from an input to the drawn frame is measured on /layernorm only; for other scenes it is 0. The
+    input moves the first slider for Normscape's own method, and the position for the other methods.
     """
     page = opened(browser, f"{base}/{slug}?{query}", OPEN)
     page.evaluate(IMPORT, (ROOT / "benchmarks/frames.mjs").read_text())

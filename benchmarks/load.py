@@ -51,8 +51,8 @@ class Hall:
 
     port       the server's port
     patience   seconds after which a viewer gives up a request
-    took       seconds from each request to the end of its response, for all requests but slider ticks
-    played     the same, for the requests of slider ticks
+    took       seconds from each request to the end of its response, except for requests in `played`
+    played     these seconds for the requests that a dragged slider sends (ticks)
     visits     seconds of each whole visit to the home page
     wrong      error messages
     wanted     number of slider ticks that a server without delay would have answered
@@ -261,9 +261,9 @@ def visited(
     proxied    whether the server runs behind nginx
     arriving   seconds within which all viewers arrive; 0 if they arrive at the same moment
 
-    Returns a dict: "hall" has the measurements (`Hall`), "seconds" and "processor" the duration and the CPU
-    time of all rounds together in seconds, and "memory" the result of the function `memory` before the first
-    round and after each round.
+    Returns a dict. "hall": the measurements (`Hall`). "seconds": the duration of all rounds together.
+    "processor": their CPU time in seconds. "memory": a list with the results of the function `memory` before
+    the first round and after each round.
     """
     with serving(command, proxied=proxied) as (port, server):
         files = [files_of(port, path) for path in paths]

@@ -66,7 +66,7 @@ def cost(browser: Browser, act: Callable[[], object], count: int, script: Callab
 def round_of(chromium: BrowserType, stack: ExitStack, what: str, url: str) -> Callable[[], Cost]:
     """Open a page in a new browser and run a warm-up; returns a function that measures a round (`cost`).
 
-    what: which action a round measures, a key of ACTS. stack: when it is closed, it closes the browser.
+    what: which action a round measures, a key of ACTS. stack: closes the browser when it is closed itself.
     """
     browser = stack.enter_context(chromium.launch(executable_path=find(), args=list(ARGUMENTS)))
     script, given, count = ACTS[what]

@@ -125,7 +125,7 @@ def scale(name: str) -> list[list[Any]]:
 
 
 def resolve(data: Any, theme: str) -> Any:
-    """A copy of nested dicts and lists, with each text `var(--name)` replaced by that colour of a theme."""
+    """A copy of nested dicts and lists: each text `var(--name)` becomes the colour `name` of the theme."""
     known = colors(theme)
 
     def resolved(data: Any) -> Any:

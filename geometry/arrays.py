@@ -62,7 +62,7 @@ def real(x: Numbers, *, axes: int = 0) -> Array:
 def widened_and_cast_back(x: Numbers, *, axes: int = 1) -> tuple[Array, Callable[[Array], Array]]:
     """x as a real array to compute with, and a function that casts results of the computation back.
 
-    The array is `real(x)`, but in float32 if that has half precision. The function casts an array to the
+    The array is `real(x)`, but in float32 if x has half precision. The function casts an array to the
     dtype of `real(x)`. axes: the least number of axes of x. Raises ValueError as `real` does.
     """
     if type(x) is np.ndarray and x.dtype.char in "df" and x.ndim >= axes:
@@ -129,7 +129,7 @@ def number(value: Scalar, x: Array, name: str, *, least: float = -inf) -> Array:
 
 
 def whole(value: Any, name: str) -> int:
-    """Convert `value` to a Python integer. Raises ValueError for other types than integers, such as 2.0.
+    """Convert an integer of any type to a Python integer. Raises ValueError for all else, such as 2.0.
 
     name: what the error message calls `value`.
     """
@@ -140,7 +140,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def single(value: Any, name: str) -> float:
-    """Convert `value`, a number, its text or an array without axes, to a float. Raises ValueError otherwise.
+    """Convert a number, a number as text, or an array without axes to a float; raise ValueError for others.
 
     name: what the error message calls `value`.
     """

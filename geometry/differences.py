@@ -13,7 +13,7 @@ MIN_SLOPE = 1e-6  # smaller singular values of a Jacobian count as 0
 
 
 def nudged(step: Affine, h: float) -> Affine:
-    """The step x ↦ (y + h·e₁, y − h·e₁, x₁), where y = step(x) has m coordinates: 2m + 1 coordinates.
+    """The step x ↦ (y + h·e₁, y − h·e₁, x₁), with y = step(x). If y has m coordinates, the result has 2m + 1.
 
     The first two parts are neighbours of y along the first unit vector e₁. To get the derivative of a
     function f at y, apply f to both parts, then `quotient`. Raises ValueError if the step depends on a

@@ -70,7 +70,7 @@ def shorter(gamma: Float[np.ndarray, "d"], share: float, *, centered: bool = Tru
 
 
 def diameters(points: Float[np.ndarray, "1+k d"]) -> Float[np.ndarray, "3*k d"]:
-    """The principal diameters of an ellipsoid as one line: both ends of each, with gaps (NaN) between them.
+    """The principal diameters of an ellipsoid as one line: for each, its two ends and then a gap (NaN).
 
     The ellipsoid is the image of a sphere. Row 0 of `points` is its centre; the other k rows are the images
     of the ends of k orthogonal radii of the sphere. Let M = UΣVᵀ be these k rows minus the centre. Then

@@ -98,7 +98,7 @@ def breaks(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> Floa
 
 
 def arcs(W: Float[Array, "m 2"], b: Float[Array, " m"], radius: float) -> list[Arc]:
-    """The arcs of a circle on which the same neurons of a layer max(Wx + b, 0) are active, ordered by angle.
+    """The arcs of a circle, by angle: throughout each, the same neurons of a layer max(Wx + b, 0) are active.
 
     The circle has the given radius around the origin. The arcs end at `breaks`; without breaks, the only arc
     is the whole circle.

@@ -28,8 +28,9 @@ def perspective(points: Array, eye: Array, center: Array) -> tuple[Array, Array]
     """Perspective projection of points x (N, 3), as seen by an eye that looks at `center`.
 
     Returns positions in the picture (N, 2), and depths (N,). The depth of x is ⟨x − eye, forward⟩, but at
-    least MIN_EYE_DISTANCE. The position is ⟨x − eye, right⟩ / depth, ⟨x − eye, up⟩ / depth. These are the
-    tangents of the angles to the right and up. Raises ValueError if the eye is at `center`.
+    least MIN_EYE_DISTANCE; the unit vector forward points from eye to center. The position is
+    (⟨x − eye, right⟩ / depth, ⟨x − eye, up⟩ / depth), with right and up from `sides`: the tangents of the
+    angles to the right and up. Raises ValueError if the eye is at `center`.
     """
     eye, to_center = np.asarray(eye, float), np.asarray(center, float) - np.asarray(eye, float)
     distance = math.sqrt(to_center @ to_center)

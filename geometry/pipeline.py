@@ -160,7 +160,7 @@ class Pipeline:
     def mixes(self) -> bool:
         """Whether the result for a point may depend on other points of the cloud.
 
-        This is so for an iteration, a flow, and attention.
+        This is so if the pipeline contains, at any depth, an `Attention`, an `Orbit` or a `Flow`.
         """
         return any(isinstance(step, Mixing) for step in self.all_steps())
 
@@ -234,8 +234,8 @@ class Orbit:
     """The states of an iteration x_k = f(x_{k−1}, u_k), such as an optimiser's path.
 
     f is the pipeline. Each state has `state` coordinates, and x_k is point k of the result. The first `state`
-    coordinates of the given point 0 are the initial state x₀. The other coordinates of the given point k ≥ 1
-    are u_k, the input of round k, such as noise; its first `state` coordinates are ignored.
+    coordinates of the given point 0 are the initial state x₀. Of each later given point k, the first `state`
+    coordinates are ignored; the others are u_k, the input of round k, such as noise.
 
     After `count` rounds (a number, or `Entries` without axes) the state stays constant. If `count` is 2.3,
     the third round moves the state only 0.3 of the way.
@@ -352,8 +352,8 @@ class Flow:
         """The events of a flow, ordered by time, as triples (time, point, place).
 
         There are two kinds of events. At (time, None, None) a Runge–Kutta step ends. At (time, point, place)
-        a `Put` turns the point to the direction of `place`; before it, a step ends at the same time. A turn
-        before the flow's first time takes place at the first time. Turns after the flow's last time, and
+        a `Put` turns the point to the direction of `place`; a step ends at the same time, before the turn. A
+        turn before the flow's first time takes place at the first time. Turns after the flow's last time, and
         turns of points that do not exist, are left out. n: the number of points.
         """
         first, last = self.times[[0, -1]].tolist()

@@ -26,8 +26,8 @@ def along(values: Array) -> tuple[float, Array]:
 def disc(values: Array, radius: float, corners: int) -> Array:
     """The disc in which the plane {x : b + ⟨w, x⟩ = 0} cuts the ball |x| ≤ radius: (corners + 2, 3).
 
-    The points are the disc's centre, then its closed edge. values (1 + d,): the affine function's values at
-    the origin and at the ends of the unit vectors, d = 2 or 3. For d = 2 the plane is parallel to the third
+    The points are the disc's centre, then its closed edge. values (1 + d,): the values of b + ⟨w, x⟩ at the
+    origin and at the ends of the unit vectors, d = 2 or 3. For d = 2 the plane is parallel to the third
     axis. If the plane misses the ball, all points coincide.
     """
     away, normal = along(values)

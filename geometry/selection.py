@@ -32,8 +32,8 @@ class Certificate:
              query selects h exactly if the margin is above 0
     query    (d,) if some query selects h: the unit vector q for which the lead of h over the other keys,
              min ⟨q, h − kᵢ⟩, is largest; this lead is `margin`. If no query selects h: the query that gives h
-             its largest weight. If h lies on a face of the hull, no query reaches the supremum of the weight,
-             and this query comes near it. If there is no other key: 0
+             its largest weight. If such a key h lies on a face of the hull, no query reaches the supremum
+             of its weight, but `query` comes near it. If there is no other key: 0
     weights  (n,) if some query selects h: all 0. If no query selects h: weights p of the other keys with
              Σ pᵢkᵢ = h, which prove this. Of all such weights, these have the largest entropy
     largest  the supremum of the softmax weight of h over all queries: 1 if some query selects h, otherwise

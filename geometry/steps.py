@@ -339,8 +339,8 @@ class Placed:
     Raises
     ------
     ValueError
-        If the lists of names are not equally long. `apply` raises it if there are not `len(names)` points, or
-        a parameter has no value.
+        If `names` is empty, or its lists are not equally long. `apply` raises it if there are not
+        `len(names)` points, or a parameter has no value.
 
     Examples
     --------

@@ -22,10 +22,10 @@ WRITERS = ("wte", "wpe", "attn.c_proj", "mlp.c_proj")  # parts that write to the
 
 
 def untied(weights: Weights) -> dict[str, Array]:
-    """Untie the output matrix: add a Linear called "head" to the weights, in place of the embedding `wte`.
+    """Untie the output matrix from the embedding `wte`: add a Linear "head", which takes over the output.
 
     Before, the model uses `wte` also as its output matrix. The weight of "head" is `wte` transposed; its bias
-    is 0. Returns a new dict.
+    is 0. Returns a new dict, which still contains `wte`.
     """
     wte = weights["wte.weight"]
     return {**weights, "head.weight": wte.T, "head.bias": np.zeros(len(wte))}

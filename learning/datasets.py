@@ -21,9 +21,9 @@ MIN_POINTS, MAX_POINTS, MAX_COORDINATE = (4, 500, 1e3)  # accepted by `parse`
 class DataSet:
     """Points with class labels: `points` (N, d) in float32, and `labels` (N,) from 0 to classes − 1.
 
-    `images`, if not None, has a picture for each point: (N, h, w), brightness 0 … 255. Raises ValueError for
-    shapes that do not match, no points, points that are not finite, labels out of range, and fewer than 2
-    classes.
+    `images`, if not None, has a picture for each point: (N, h, w), brightness 0 … 255. Raises ValueError if
+    shapes do not match, if there are no points, if points are not finite, if labels are out of range, and for
+    fewer than 2 classes.
     """
 
     points: Array
@@ -70,7 +70,7 @@ class Stream(DataSet):
 
 
 def spiral(n: int, *, turns: float, noise: float, seed: int) -> DataSet:
-    """n points on two spiral arms, by turns one of each; the label, 0 or 1, says on which arm a point lies.
+    """n points, alternately on two spiral arms; the label, 0 or 1, says on which arm a point lies.
 
     Points have the radius t and the angle 2π·turns·t, plus π on arm 1, for t evenly spaced in [0.2, 1]. Below
     t = 0.2 the arms would be too close. `noise` is the standard deviation of the Gaussian noise that is added
@@ -118,9 +118,9 @@ def filmed_xor() -> DataSet:
 
 
 def rings(n: int, *, noise: float, seed: int) -> DataSet:
-    """n points on two circles around the origin, by turns, plus Gaussian noise of standard deviation `noise`.
+    """n points, alternately on two circles around the origin, plus Gaussian noise.
 
-    The circles have radius ½ (label 0) and 1 (label 1).
+    The circles have radius ½ (label 0) and 1 (label 1). `noise` is the standard deviation of the noise.
     """
     label = np.arange(n) % 2
     angle = 2 * np.pi * np.arange(n) / n

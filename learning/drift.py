@@ -65,7 +65,7 @@ def streams_as_window_slides(
 class Drift:
     """Measures of how far token vectors move along paths (*sets, steps, letters, d), over all sets together.
 
-    A path consists of the vectors of one letter of one set at all steps.
+    A path consists of the vectors of one letter (a token) of one set at all steps.
 
     path     the median length of a path
     spread   the root mean square distance of all vectors from their mean

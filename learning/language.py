@@ -36,8 +36,8 @@ class Shape:
     width        the dimension d of the vectors in the residual stream
     layers       the number of transformer layers
     window       the largest number of tokens that the model can read at once
-    scaled       whether the LayerNorm before attention divides by the standard deviation; if not, it centres,
-                 and applies its gain and shift
+    scaled       whether the LayerNorm before attention divides by the standard deviation; if not, it only
+                 centres and applies its gain and shift
     normed       whether there are LayerNorms; if not, each is replaced by its gain and shift alone
     heads        the number of attention heads; each reads a block of consecutive axes of q, k and v
 
@@ -264,9 +264,9 @@ def gain_and_shift(own: Mapping[str, Array], name: str, x: Array, *, scaled: boo
 
 
 def losses(logits: Float[Array, "*batch n k"], tokens: Int[Array, "*batch n"]) -> Float[Array, "*batch n-1"]:
-    """The cross entropy in nats of the prediction of each token except the first, from the tokens before it.
+    """For each token except the first, the cross entropy in nats of its prediction from the tokens before it.
 
-    It is log Σ exp(logits) minus the logit of the predicted token.
+    It is log Σ exp(logits) minus the logit of this token, where the logits are those at the token before it.
     """
     xp = namespace(logits)
     logits, come = logits[..., :-1, :], tokens[..., 1:, None]

@@ -44,9 +44,9 @@ class Symmetriser:
     heads      H
     messages   the number of coordinates of a message r
     hidden     the number of neurons in the hidden layer
-    rounds     the number of sets of weights: iteration k uses set k; later iterations use the last set
-    adds       a variant of the formula: its input has all d/H coordinates x in place of (m, s), its result
-               has d/H numbers a in place of (c, g), and x′ = x + a
+    rounds     the number of sets of weights: iteration k uses set k, or the last if there is no set k
+    adds       whether a variant of the formula is used: with all d/H coordinates x in place of (m, s), with
+               d/H numbers a in place of (c, g), and with x′ = x + a
 
     Raises ValueError for numbers below 1 (for `messages`, below 0), and if H does not divide d.
     """

@@ -197,7 +197,7 @@ class Adam:
 
     Each step changes p in place by its gradient g: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g²,
     p ← p − lr·m̂/(√v̂ + ε), where m̂ and v̂ are m and v after bias correction. torch.optim.Adam is not used,
-    because importing it loads PyTorch's compiler, which takes longer than the training until the first
+    because importing it loads PyTorch's compiler. Loading takes longer than the training before the first
     picture. Source: Kingma and Ba, 2015.
     """
 

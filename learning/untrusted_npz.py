@@ -88,9 +88,10 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
 
 
 def _array(data: bytes, name: str) -> Array:
-    """Parse a .npy file. Raises FileError if the array is too large or has another size than the header says.
+    """Parse a .npy file of numbers. Raises FileError for any other file, and for an array that is too large.
 
-    name: the name of the array, which determines the limit of its size.
+    Also raises it if the size of the array is not the one in the header. name: the name of the array, which
+    determines the limit of its size.
     """
     file = io.BytesIO(data)
     try:

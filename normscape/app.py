@@ -86,7 +86,7 @@ def serve(host: str | None, port: int | None, path: Callable[[], str] = lambda: 
     """Serve the explorer until Ctrl+C or SIGTERM. Exits with a one-line message if that is impossible.
 
     host, port: where to listen; None for those of the setting BIND. path: a function that returns the path in
-    the printed address. It is called only when the server listens, because it may store something.
+    the printed address. It is called only once the server listens, because this function may store something.
     """
     try:
         log_level = settings.read(os.environ).log_level

@@ -22,7 +22,8 @@ class Seen(Recorder):
     def show(self, **state: Any) -> Figure:
         """A widget that shows the recorded layers in the scene `model`.
 
-        The data is kept for 30 days, in CACHE_DIR or in Redis.
+        The data is kept for 30 days, in CACHE_DIR or in Redis. Raises ValueError if nothing has been recorded
+        yet, and StoreUnavailable if nothing can be stored.
 
         Parameters
         ----------
@@ -119,8 +120,8 @@ def own(seen: Seen | Recording | str | Path) -> dict[str, str]:
 
     Raises
     ------
-    TypeError
-        If `seen` is none of these.
+    TypeError, ValueError
+        If `seen` is none of these, or has recorded nothing yet.
     FileError, OSError
         If the file cannot be read.
     StoreUnavailable

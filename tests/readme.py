@@ -19,5 +19,5 @@ def commands():
 
 
 def of(model, command):
-    """A list of words, from the README, with the path `model` in place of each word gpt2."""
+    """The words of a command from the README, with the path `model` in place of each word gpt2."""
     return [str(model) if word == "gpt2" else word for word in command]

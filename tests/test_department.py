@@ -173,8 +173,8 @@ def test_the_site_speaks_http_2(server, host):
 def test_typed_text_and_login_names_are_in_no_log_of_the_site(server):
     """Requests to the site leave no line in the host's logs.
 
-    The same nginx has a second server, which logs. The test sends it a last request, and waits until the logs
-    have it; by then they would have the requests to the site too.
+    The same nginx has a second server, which logs. The test sends a last request to this server, and
+    waits until it is in the logs. By then, the logs would have the requests to the site too.
     """
     fetch, log = server
     folder = log.parents[1] / "outer"

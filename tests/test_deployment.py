@@ -320,8 +320,8 @@ def html_links(text):
 def test_every_link_stays_below_the_prefix():
     """With a prefix, each link of the pages begins with it, and is otherwise the same as without a prefix.
 
-    The server answers each link with 200. The test skips the link `run`, to which the player adds a name, and
-    all moving pictures but one.
+    The server answers each link with 200. The test skips the link `run`, to which the player adds a name. Of
+    the moving pictures, it requests only one.
     """
     client = placed(PREFIX)
     found, root = all_links(client, PREFIX), all_links(placed("/"), "/")
@@ -451,7 +451,7 @@ def fetch(url, **headers):
 def test_a_server_believes_its_proxy_says_nothing_of_requests_and_lets_one_finish(tmp_path):
     """After SIGTERM, a running request still gets its complete answer, and the process exits with 0.
 
-    A server that trusts a proxy has printed one line, with its address, and logged no request.
+    A server that trusts a proxy has printed one line, with its own address, and logged no request.
     """
     asked = b"POST /run/spiral HTTP/1.1\r\nHost: here\r\nContent-Type: application/octet-stream\r\n"
     with serving(tmp_path, TRUSTED_PROXIES="1") as (base, process, out, err):

@@ -398,7 +398,7 @@ VIEWERS, CROWD_SECONDS = 300, 4.0  # CPU seconds for all viewers together: two s
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory):
-    """The base URL and processes of the explorer behind nginx. Also raises the limit of open sockets."""
+    """The base URL and processes of the explorer behind nginx. Also raises the tests' limit of sockets."""
     folder = tmp_path_factory.mktemp("explorer")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
@@ -429,7 +429,7 @@ def test_a_gallery_that_a_lecture_hall_opens_at_once_comes_soon(explorer):
 def test_slow_clients_keep_nobody_waiting(explorer, kinds):
     """The health check answers soon in spite of many slow clients.
 
-    Each attempt uses another IP address, because slow clients of the last attempt may still be counted.
+    Each attempt to measure this uses another IP address, because the last slow clients may still count.
     """
     base, _ = explorer
     large = re.search(rb'href="(/lib/[^"]+)"', fetch(f"{base}/layernorm")[1])[1]

@@ -315,10 +315,10 @@ SMALLER = {
 def test_the_hero_fills_its_panel_and_is_in_its_middle(scene):
     """The largest sphere or circle spans at least 60 % of the first view's panel, and the marks are central.
 
-    One stage with this size is enough. Without a sphere or circle, all marks together must have it at the
-    start. At the start, the middle of all marks is at most 0.08 of the panel's smaller side from the panel's
-    middle. Hidden marks, guides, labels, marks without rows and supporting planes do not count as marks here.
-    SMALLER and LAID_OUT list exceptions.
+    One stage with this size is enough. Without a sphere or circle, all marks together must have this size
+    at the start. At the start, the middle of all marks is at most 0.08 of the panel's smaller side from the
+    panel's middle. Hidden marks, guides, labels, marks without rows and supporting planes do not count as
+    marks here. SMALLER and LAID_OUT list exceptions.
     """
     state = state_of(scene, {})
     view, widths = state.recipe.views[0], []

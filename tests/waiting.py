@@ -7,7 +7,7 @@ PATIENCE = 600  # seconds; generous, for a busy machine
 
 
 def until(condition, seconds=PATIENCE):
-    """Call `condition` until its result is true, and return the result; AssertionError after `seconds`."""
+    """Call `condition` until its result is true; return the result. Raises AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := condition():

@@ -52,7 +52,7 @@ def install() -> None:
 
 
 def _of_playwright() -> str | None:
-    """The path of the browser that Playwright has downloaded; None without one."""
+    """The path of the browser that Playwright has downloaded; None if there is none."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

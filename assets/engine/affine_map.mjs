@@ -8,9 +8,9 @@
  *
  * @typedef {ArrayLike<number> & object} Points
  * @typedef {{mirrored: boolean, query: (q: ArrayLike<number>) => number[]}} AffineMap query: changes a query
- *   for the earlier points into a query for the present ones. With it, each point has its old score plus a
- *   number that is the same for all points. mirrored: whether the map mirrors space (false unless the
- *   points have three coordinates and span space)
+ *   for the earlier points into a query for the present ones. With the new query, each point has its old
+ *   score plus a number that is the same for all points. mirrored: whether the map mirrors space (always
+ *   false if the points do not have three coordinates or do not span space)
  * @typedef {{ends: number[], axes: number[][], along: Float64Array[], size: number}} Frame orthonormal axes
  *   of the affine space that points span, with the first point as origin (`frameOf`). ends: for each axis the
  *   index of the point that determined it; along: for each axis the coordinates of all points; size: the

@@ -65,9 +65,9 @@ const inverse = (a) =>
   );
 
 /** Apply a pipeline f and its derivative to n pairs of a point p and a direction v. Returns the n pairs of
- * f(p) and J_f(p)·v, where J_f is the Jacobian matrix of f at p. In both arrays a pair is stored as the
- * coordinates of its first vector, then those of its second. @param {Float64Array} x the pairs (p, v), one
- * after the other @param {number} n @param {Step[]} steps of f @param {Context} context */
+ * f(p) and J_f(p)·v, where J_f is the Jacobian matrix of f at p. In x and in the result, a pair is stored as
+ * the coordinates of its first vector, then those of its second. @param {Float64Array} x the pairs
+ * (p, v), one after the other @param {number} n @param {Step[]} steps of f @param {Context} context */
 export function derivative(x, n, steps, context) {
   const d = x.length / n / 2 || 0;
   const start = Array.from({ length: d }, (_, j) =>

@@ -87,8 +87,8 @@ function isIdentity(step) {
 }
 
 /** The points of a cloud at every stage: one array for the start, and one after each step of its pipeline.
- * With `point`, other points are sent through the pipeline instead of the cloud's own; `cloud.place` is
- * applied to them first. If a step moves nothing, the array after it is the same object as the one before.
+ * With `point`, other points take the place of the cloud's own. In both cases `cloud.place` is applied before
+ * the pipeline. If a step moves nothing, the array after it is the same object as the one before.
  * @param {Cloud} cloud @param {Params} params @param {Stages} all the stages of the clouds that its steps
  * read @param {{at: Float64Array, index: number, n?: number}} [point] the coordinates of n points (by default
  * 1), and the index that the first of them would have in the cloud @param {Float64Array[]} [old] earlier
@@ -114,7 +114,7 @@ export function cloudStages(cloud, params, all, point, old = []) {
 const fresh = (length, old) => (old?.length === length ? old.subarray() : new Float64Array(length));
 
 /**
- * Copy an array, into the memory of an old array if that has the same length.
+ * Copy an array: into the memory of an old array if this has the same length, otherwise into new memory.
  * @param {Float64Array} x @param {Float64Array} [old]
  */
 function copied(x, old) {

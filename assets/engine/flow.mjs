@@ -26,11 +26,12 @@ const KEPT_RUNS = 3;
 const runs = new WeakMap();
 
 /** Solve the differential equation of a flow, and return the n points at the time `step.until`. The points
- * start from x at the first of `step.times`. Runge–Kutta steps end at each of `step.times`; between these
- * ends the solution is interpolated linearly. Puts (`step.puts`) give single points another direction at
- * given times, as when a reader drags a point. Solutions are cached. If only the time has changed, a cached
- * solution is continued; if a put has changed, the solution is computed again from that put on. Calls
- * `takeTime` (time_slices.mjs) before each Runge–Kutta step. @param {Float64Array} x @param {number} n
+ * start from x at the first of `step.times`; before this time they are x, and after the last they no longer
+ * change. Runge–Kutta steps end at each of `step.times`; between these ends the solution is interpolated
+ * linearly. Puts (`step.puts`) give single points another direction at given times, as when a reader drags a
+ * point. Solutions are cached. If only the time has changed, a cached solution is continued; if a put has
+ * changed, the solution is computed again from that put on. Calls `takeTime` (time_slices.mjs) before each
+ * Runge–Kutta step. @param {Float64Array} x @param {number} n
  * @param {Flow} step @param {Params} params @param {unknown[]} inputs the parameter values and stages of
  * clouds on which the velocity depends @param {Velocity} velocity */
 export function flow(x, n, step, params, inputs, velocity) {

@@ -1,7 +1,7 @@
 // @ts-check
 /** Compute the effect of a ReLU layer, x ↦ max(Wx + b, 0), on the points of a circle or sphere around the
- * origin. The fate of a point says whether the layer sends other points of the circle or sphere to the same
- * image. A piece is a set of points at which the same neurons are active (positive); the layer is linear on
+ * origin. The fate of a point says whether other points of the circle or sphere have the same image as this
+ * point. A piece is a set of points at which the same neurons are active (positive); the layer is linear on
  * each piece. The rank of a piece is the rank of the matrix of the rows of W that belong to its active
  * neurons. Mirrors geometry/gates.py. Pure. */
 

@@ -86,7 +86,8 @@ export function semiAxes(points, n) {
 }
 
 /** The disc that the plane {x : b + ⟨w, x⟩ = 0} cuts from a ball around the origin: the coordinates of its
- * centre, then of a closed polygon along its edge. @param {ArrayLike<number>} values the numbers that define
+ * centre, then of a closed polygon along its edge. If the plane does not meet the ball, all of these are the
+ * point of the ball that is nearest to the plane. @param {ArrayLike<number>} values the numbers that define
  * the plane: b + ⟨w, x⟩ at the origin and at the ends of the three unit vectors @param {number} radius of the
  * ball @param {number} corners of the polygon */
 export function disc(values, radius, corners) {

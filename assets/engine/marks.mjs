@@ -245,9 +245,9 @@ export function startsOf(mark, { recipe, stages, params }) {
 
 /** The whole path of each shown point as the parameter `mark.parameter` runs, in display coordinates, with a
  * gap after each path. A path connects the places where the point would be now if the parameter had the first
- * of the values `mark.stops`, the second, and so on. The result is cached until the progress, the shown
- * points, another parameter, or a parameter that occurs in the rows changes. @param {WayMark} mark
- * @param {Moment} moment */
+ * of the values `mark.stops`, the second, and so on. The result is cached until one of these changes: the
+ * progress, the shown points, another parameter, or a parameter that occurs in the rows.
+ * @param {WayMark} mark @param {Moment} moment */
 function way(mark, moment) {
   const { params, progress } = moment;
   const indices = shownIndices(mark, moment);
@@ -317,9 +317,9 @@ function scoresOf(points, n, query) {
 }
 
 /** The supporting line or disc of a query: orthogonal to the query, and through the key with the highest
- * score. Returns its centre, then its ends or edge. The query is the mark's own; without one, it is the best
- * query of the followed (selected) point. If no query selects this point, all returned points coincide with
- * it. @param {SupportMark | SupportDiscMark} mark @param {Moment} moment */
+ * score. Returns the centre of the line or disc, then its ends or edge. The query is `mark.query` or, without
+ * this, the query that selects the followed point by the largest margin. If no query selects this point, all
+ * returned points coincide with it. @param {SupportMark | SupportDiscMark} mark @param {Moment} moment */
 function support(mark, moment) {
   const { recipe, at, params, followed } = moment;
   const n = sizeOf(recipe, mark.cloud);
@@ -348,9 +348,9 @@ function support(mark, moment) {
 }
 
 /** The attention weight of the followed (selected) point as a function of the length of the query: pairs
- * (length, weight) for equally spaced lengths. @param {Mark} mark @param {number[]} query a vector in its
- * direction @param {[number, number]} span the smallest and the largest length @param {number} count the
- * number of lengths @param {Moment} moment */
+ * (length, weight) for equally spaced lengths. @param {Mark} mark @param {number[]} query a vector of any
+ * length in the query's direction @param {[number, number]} span the smallest and the largest length
+ * @param {number} count the number of lengths @param {Moment} moment */
 function weightsAlong({ cloud }, query, [low, high], count, { recipe, at, followed }) {
   const n = sizeOf(recipe, cloud);
   const size = Math.hypot(...query) || 1;

@@ -64,9 +64,9 @@ function sparse(A, d) {
 }
 
 /**
- * The array `twins` of `Sparse`. It has 1 for the first row of each pair of consecutive rows that have
- * nonzero entries in the same columns, at least two; rows of different pairs do not overlap. @param
- * {Int32Array} starts as in `Sparse` @param {Int32Array} columns as in `Sparse`
+ * The array `twins` of `Sparse`. It has 1 for the first row of each pair, and 0 for all other rows. A pair is
+ * two consecutive rows that have nonzero entries in the same columns, in two columns or more. No row is in
+ * two pairs. @param {Int32Array} starts as in `Sparse` @param {Int32Array} columns as in `Sparse`
  */
 function paired(starts, columns) {
   const out = new Uint8Array(starts.length - 1);
@@ -183,10 +183,10 @@ export function affine(x, n, A, b, place) {
 }
 
 /**
- * Subtract the first coordinate of each of n points from its coordinates in the given columns. The other
+ * Subtract the first coordinate of each of n points from some coordinates of the same point. The other
  * coordinates of the result are arbitrary. The result is a scratch array. @param {Float64Array} x the points
  * @param {number} n @param {number} d the number of coordinates of a point
- * @param {Int32Array} columns
+ * @param {Int32Array} columns the indices of the coordinates to compute
  */
 function lowered(x, n, d, columns) {
   const low = differences(x.length);
@@ -221,9 +221,9 @@ function dense(x, n, A, b, y, stride, before) {
 /** @type {WeakMap<Float64Array, Float64Array>} transposed points: results of `matrix` */
 const across = new WeakMap();
 
-/** The points of another cloud at a stage (if `stage` is null, its last) as a matrix, row by row. The points
- * are the rows of the matrix; if transposed, its columns. @param {Of} of @param {Stages} all the stages of
- * all clouds @returns {Readonly<Float64Array>} */
+/** The points of another cloud at a stage (null: the last stage) as a matrix, row by row. The points are
+ * the rows of the matrix; if transposed, its columns. @param {Of} of @param {Stages} all the stages of all
+ * clouds @returns {Readonly<Float64Array>} */
 function matrix({ of, stage, transposed, shape }, all) {
   const points = /** @type {Float64Array} */ (all[of].at(stage ?? -1));
   const before = across.get(points);

@@ -44,7 +44,7 @@ export function fatesOf({ before, basis }, name, { recipe, stages, params }) {
 }
 
 /** The matrix W and vector b of the affine step at the index `before` of a cloud's steps. W is given in
- * coordinates with respect to an orthonormal basis of a subspace, whose vectors are the rows of `basis`.
+ * coordinates with respect to the rows of `basis`, which are an orthonormal basis of a subspace.
  * Throws if the step is of another kind, or its matrix is another cloud (`Of`). @param {Cloud} cloud
  * @param {number} before @param {Packed} basis @param {Record<string, number>} params */
 export function layer({ steps }, before, basis, params) {

@@ -91,8 +91,9 @@ export function mixed(points, w, count, d) {
 
 /** Find the point nearest to a key in the convex hull of the other keys, by Wolfe's algorithm (P. Wolfe,
  * 1976). Returns the vector from the key to this point (`foot`), and the indices of the keys of which the
- * point is a convex combination (`kept`). @param {Around} around the other keys, seen from the key
- * @param {number[]} start indices of keys whose hull is near the result; [] if none are known */
+ * point is a convex combination (`kept`). All indices, also those in `start`, count the keys in
+ * `around`. @param {Around} around the other keys, seen from the key @param {number[]} start indices
+ * of keys whose hull is near the result; [] if none are known */
 function nearest(around, start) {
   const { away, n, d } = around;
   const p = grown(SCORES_SCRATCH, n);

@@ -57,9 +57,9 @@ function rowOf(view, stage, params) {
 }
 
 /**
- * Combine the zoom of a stage with the zooms that the entries of `wider` cause. The factor of the stage is
- * multiplied by the largest factor of an entry; the shifts of all are added. @param {View} view
- * @param {number} stage @param {Record<string, number>} params
+ * Combine the zoom of a stage with the zooms that the entries of `wider` cause. The stage's own factor is
+ * multiplied by the largest factor among these zooms. The shifts of the stage and of all these zooms are
+ * added. @param {View} view @param {number} stage @param {Record<string, number>} params
  */
 function combined({ ranges, zooms, wider }, stage, params) {
   const [times, ...by] = zooms[stage] ?? IDENTITY_ZOOM;

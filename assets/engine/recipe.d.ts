@@ -20,7 +20,7 @@ export interface LargestWeight {
   stage: number | null;
 }
 
-/** The attention weight of each point, if `row` gives the scores: their softmax over all points. */
+/** The attention weight of each point: the softmax, over all points, of the scores that `row` gives. */
 export interface SoftmaxWeight {
   kind: "softmaxweight";
   row: Row;

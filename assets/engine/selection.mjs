@@ -21,7 +21,8 @@
  * @typedef {{selection: Selection, largest: Float64Array, queries: number[][], steps: number[][] | null}}
  *   Weights for each key the largest attention weight that a query can give it, which is 1 if it is
  *   selectable. For each key that is not selectable, also a query near the one that gives this largest weight
- *   (queries), and the change of that query since the previous moment (steps)
+ *   (queries), and the change of that query since the previous moment (steps). steps is null if all keys have
+ *   been moved by an affine map since then
  */
 
 import { affineMap } from "./affine_map.mjs";

@@ -1,7 +1,8 @@
 // @ts-check
-/** Count the sheets into which a network folds the unit circle. Each layer is an affine map of the plane
- * followed by a norm, which divides by the length; the number of sheets over a direction is the number of
- * points of the circle that all layers together send there. Mirrors tests/geometry/circle_sheets.py. Pure. */
+/** Count the sheets into which a network folds the unit circle. Each layer is an invertible affine map of the
+ * plane followed by a norm, which divides by the length. The number of sheets over a direction is the number
+ * of points of the circle that all layers together send there. Mirrors tests/geometry/circle_sheets.py.
+ * Pure. */
 
 import { value } from "./packed.mjs";
 /** @import { Cloud, Params } from "./engine.mjs" */

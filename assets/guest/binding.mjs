@@ -51,7 +51,7 @@ export function toAdopt(pending, news, props) {
 }
 
 /** A copy of `pending` without the properties, and entries of dicts, that have the same value in `adopted`.
- * If the values differ, code has changed the property since, so it stays pending. @param {State} pending the
+ * If the values differ, code has set another value meanwhile, which stays pending. @param {State} pending the
  * properties that the figure has not adopted yet @param {Record<string, any>} adopted the properties that it
  * has adopted just now @returns {State} */
 export function without(pending, adopted) {
@@ -80,13 +80,14 @@ function merged(lower, upper) {
 /** Synchronise a figure's state with the properties that code sets: decide which changes to pass on, in both
  * directions. `known` has the latest value of each property: the one that code has set, or that the figure
  * has reported to code since. A dict in `known` may have only some of the entries. `expected` is the state
- * that the figure should have as a result.
+ * that the figure will have once it has adopted all requests.
  *
  * Code may answer each report of the figure by setting the value that the figure has reported. This is an
  * echo. It can come late, several times, and after newer reports. Therefore a value that the figure has
  * reported within the last ECHO_MS is taken for an echo, and the figure does not adopt it; in dicts, each
- * entry is judged by itself. All other values are requests, which the figure adopts. Two exceptions: a value
- * of a new figure's first report is never taken for an echo; while a request is refused, no value is.
+ * entry is judged by itself. All other values are requests, which the figure adopts. There are two
+ * exceptions. A value of a new figure's first report is never taken for an echo. From the moment at which the
+ * figure refuses a request until it adopts one, no value at all is taken for an echo.
  *
  * After an echo of an older report, code has an older value than the figure; then the figure reports its
  * value once more. An echo of the newest report causes no report. So the exchange ends. */

@@ -1,6 +1,6 @@
 // @ts-check
 /** A scene's figure inside a page that is not ours. The figure is in a shadow tree, so that its styles and
- * ids do not affect the page's, nor the other way round. Code sets the figure's properties (`show`); the
+ * ids and those of the page do not affect each other. Code sets the figure's properties (`show`); the
  * figure tells code what the reader has changed (`tell`). A `Giver` supplies HTML, styles and recipes: from
  * the server of a Dash application (dash_figure.mjs), or from the kernel of a notebook (kernel.mjs). */
 

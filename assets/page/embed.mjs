@@ -81,7 +81,7 @@ root.addEventListener("normscape:state", (event) => {
   if (hosted) parent.postMessage({ type: "normscape:state", slug: root.dataset.slug, state }, "*");
 });
 
-/** Tell the host page the height in pixels that the figure needs. In an iframe that is less high than this,
+/** Tell the host page the height in pixels that the figure needs. If the iframe is lower than this height,
  * embed.css limits the figure to the height of the iframe, so that its views shrink. While the height is
  * measured, `--room: none` switches this limit off. If the host page has our own origin, its iframe is also
  * resized directly. */

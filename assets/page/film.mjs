@@ -31,9 +31,10 @@ export const recorded = () => FORMATS.find(({ type }) => globalThis.MediaRecorde
 export const filmFormat = (player) =>
   !filming && player.panels.length > 0 && player.last > 0 ? recorded() : undefined;
 
-/** Play the figure once from stage 0 to the last stage, and save the recording as a download. Then the figure
- * gets its progress, camera and loop again. If the reader switches on the loop in the meantime, the recording
- * ends there and is saved, and the figure goes on from there; if the player is closed, nothing is saved.
+/** Play the figure once from stage 0 to the last stage, and save the recording as a download. Then the
+ * earlier progress, camera and loop are restored. If the reader switches on the loop during the recording,
+ * the recording ends at once and is saved, and nothing is restored: the figure goes on from its present
+ * progress. If the player is closed, nothing is saved.
  * @param {Player} player @param {Format} format the video format */
 export async function film(player, { type, ending }) {
   const { loop, progress, camera } = player;

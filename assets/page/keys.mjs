@@ -45,7 +45,7 @@ const quiet = () => stored(SHORTCUTS_KEY) === "off";
 
 /** Whether the player must ignore a key press: if the key press belongs to the browser (Ctrl, Alt, ⌘) or to a
  * focused field (sliders do not count), or if it is a character other than space and the reader has turned
- * such shortcuts off.
+ * single-character shortcuts off.
  * @param {KeyboardEvent} event */
 export function elsewhere(event) {
   const target = /** @type {HTMLElement} */ (event.target);

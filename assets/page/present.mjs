@@ -24,9 +24,9 @@ const NO_PAGE_TEXT = "The other scene cannot be opened at the moment, so the pre
 /** Aborts the request for the page of another scene, if there is one. */
 let leaving = new AbortController();
 
-/** Start presenting if the reader was presenting on the page before, and either came here from the first or
- * last stop of that page's tour, or has reloaded the page. After a reload, the tour opens at the same stop.
- * @param {Player} player */
+/** Start presenting in two cases: if the reader was presenting another scene, and came here from the first or
+ * last stop of that scene's tour; or if the reader was presenting this scene, and has reloaded the page.
+ * After a reload, the tour opens at the same stop. @param {Player} player */
 export function goOn(player) {
   const value = stored(CONTINUE_KEY, "sessionStorage");
   if (player.apart || !value) return;
@@ -39,9 +39,9 @@ export function goOn(player) {
   present(player, true);
 }
 
-/** Note how the presentation goes on if the page is reloaded. Does nothing if the next page is another scene
- * of the presentation. @param {number} stop the index of the tour's stop to open; −1: the presentation goes
- * on without a stop */
+/** Note how the presentation goes on if the page is reloaded. Does nothing if the browser is already opening
+ * another scene of the presentation (`toScene`). @param {number} stop the index of the tour's stop to open;
+ * −1: the presentation goes on without a stop */
 function continueAt(stop) {
   if (stored(CONTINUE_KEY, "sessionStorage") === HANDED_OVER) return;
   store(CONTINUE_KEY, String(stop), "sessionStorage");
@@ -102,13 +102,13 @@ export function present(player, handed = false) {
   else fill();
 }
 
-/** Perform the action of a key press while presenting, and cancel a change of scene that waits. Does nothing
- * while a dialog is open, while Shift is held, or if the key press belongs to the browser or to the focused
- * element. Page Up and Page Down, the keys of a clicker (a remote control for slides), move through the tour
- * even while another control has the focus. Page Up, Page Down and Enter take the focus from a field, so
- * that the next keys are not typed into it. If the reader has reached a slider by the keyboard, the arrow
- * keys, Home and End move this slider. @param {KeyboardEvent} event @param {Player} player @param
- * {Record<string, () => void>} actions by key */
+/** Perform the action of a key press while presenting, and cancel a change of scene that waits. A key that is
+ * held down acts once. Does nothing while a dialog is open, while Shift is held, or if the key press belongs
+ * to the browser or to the focused element (`elsewhere`). Page Up and Page Down, the keys of a clicker (a
+ * remote control for slides), move through the tour even while another control has the focus. Page Up, Page
+ * Down and Enter take the focus from a field, so that the next keys are not typed into it. If the reader has
+ * reached a slider by the keyboard, the arrow keys, Home and End move this slider. @param {KeyboardEvent}
+ * event @param {Player} player @param {Record<string, () => void>} actions by key */
 function press(event, player, actions) {
   const { ctrlKey, metaKey, altKey, shiftKey, key } = event;
   const target = /** @type {HTMLElement} */ (event.target);
@@ -130,9 +130,9 @@ function press(event, player, actions) {
   act();
 }
 
-/** Handle a click: if it follows the link at the end of the tour, continue the presentation in the next
- * scene, except if the click opens another tab or window. Any click ends the waiting for another scene.
- * @param {MouseEvent} event @param {Player} player */
+/** Handle a click while presenting. Any click cancels a change of scene that waits. If the click is on the
+ * link at the end of the tour, and does not open another tab or window, the presentation then continues in
+ * the next scene. @param {MouseEvent} event @param {Player} player */
 function handOver(event, player) {
   stay(player);
   const target = /** @type {Element} */ (event.target);

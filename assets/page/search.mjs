@@ -5,8 +5,8 @@
  * second half is the search dialog.
  *
  * @typedef {{kind: string, title: string, of: string, text: string, url: string, also?: string}} Entry a text
- *   that can be found, such as a scene or a question. of: the title of its page; also: synonyms of its title,
- *   joined by ", "
+ *   that can be found, such as a scene or a question. of: the title of the page with this text; also:
+ *   synonyms of `title`, joined by ", "
  * @typedef {{entry: Entry, matchShare: number, score: number, snippet: string, more: Entry[]}} Found one page
  *   in the results. entry: the best entry on the page; matchShare: the share of the query's words, weighted
  *   by rarity, that this entry contains; score: by which pages are ordered; snippet: the text to show; more:
@@ -177,9 +177,9 @@ function prepared(entries) {
  * @param {number} some @param {number} all */
 const rare = (some, all) => Math.log(1 + (all - some + 0.5) / (some + 0.5));
 
-/** The stems that count as a match for a query's stem, each with its weight: the stem itself 1, longer stems
- * of the vocabulary that begin with it PREFIX_WEIGHT, synonyms SYNONYM_WEIGHT. @param {string} word a stem of
- * the query @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
+/** The stems that match a query's stem, each with its weight: 1 for the stem itself, PREFIX_WEIGHT for longer
+ * stems of the vocabulary that begin with it, and SYNONYM_WEIGHT for its synonyms. @param {string} word a
+ * stem of the query @param {Iterable<string>} vocabulary @returns {Map<string, number>} */
 function alike(word, vocabulary) {
   const begins = (/** @type {string} */ other) => other.startsWith(word) && !NOT_FORMS.test(other);
   const begun = word.length > 2 && !/^\p{N}/u.test(word) ? [...vocabulary].filter(begins) : [];
@@ -196,10 +196,10 @@ const isLong = (/** @type {string} */ word) => /^\p{L}{2,}$/u.test(word);
 
 const sum = (/** @type {number[]} */ some) => some.reduce((a, b) => a + b, 0);
 
-/** The entries that match a query well enough, the best first, with scores (hits); and for each word of the
- * query the stems that match it (likes). An entry's matchShare is the share of the query's words, weighted by
- * rarity, that it has. Entries with less than MIN_MATCH_SHARE, or less than half of the largest share, are
- * left out; so `hits` can be empty. @param {Entry[]} entries @param {string} query */
+/** hits: the entries that match a query well enough, the best first, with scores. likes: for each word of the
+ * query, the stems that match it. matchShare: the share of the query's words, weighted by rarity, that an
+ * entry has; if it is below MIN_MATCH_SHARE, or below half of the largest, the entry is left out. `hits` is
+ * [] also if only letters and signs of a long query match. @param {Entry[]} entries @param {string} query */
 function ranked(entries, query) {
   const { all, rarity } = prepared(entries);
   const asked = plainSpelling(query).trim();

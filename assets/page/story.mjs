@@ -67,9 +67,8 @@ async function choose() {
   }
 }
 
-/** Make each live figure show the state of the paragraph being read. Of the paragraphs beside the figure,
- * this is the last one whose top is above the reading line, or the first one if all tops are below that
- * line. */
+/** Make each live figure show the state of the paragraph being read: of the paragraphs beside the figure,
+ * the last one with its top above the reading line or, if there is none, the first one. */
 function follow() {
   for (const player of shared.normscape?.players ?? []) {
     const blocks = /** @type {HTMLElement[]} */ ([

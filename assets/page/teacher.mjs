@@ -9,7 +9,7 @@ import { resting } from "../player/resting.mjs";
 /** @import { Player } from "../player/player.mjs" */
 
 /** List the check boxes for a recipe's controls: each has a label and the names of the controls that it
- * switches. All controls of computed results (training) share one box. @param {Recipe} recipe
+ * switches. All choices of kind "result" share the box "training". @param {Recipe} recipe
  * @returns {{label: string, names: string[]}[]} */
 function boxes(recipe) {
   const results = recipe.choices.filter((c) => c.kind === "result").map((c) => c.name);

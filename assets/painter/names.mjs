@@ -133,7 +133,7 @@ export function placed(labels, room, taken, points) {
   });
 }
 
-/** Add points to a line: one every LINE_SAMPLE_PX pixels between neighbouring points that are farther apart.
+/** Add points to a line: between neighbouring points, one every LINE_SAMPLE_PX pixels from the first of them.
  * @param {Float32Array} at x and y of each point, in pixels */
 function dense(at) {
   const out = [];
@@ -150,10 +150,10 @@ function dense(at) {
 /** Put all titles of a view back into its legend, and reserve room for them below the view, so that the
  * figure keeps its size when titles are moved or hidden later. A title that the legend of an earlier view
  * shows too is hidden at once. Room for one row is always there. For a legend of several rows, the view gets
- * a bottom padding as high as the legend, but at most `most`. Returns `most`, the largest height that a
- * legend may have, in pixels, and for each entry of the legend (`rows`): the element `item`, the index `l` of
- * its mark, whether the title may stand beside the mark (`movable`), and whether an earlier legend shows it
- * (`repeated`). @param {HTMLElement} legend */
+ * a bottom padding as high as the legend, but at most the height that a legend may have. Returns this height
+ * in pixels (`most`), and a list `rows` with an object for each entry of the legend: the element `item`, the
+ * index `l` of its mark, whether the title may stand beside the mark (`movable`), and whether an earlier
+ * legend shows the title (`repeated`). @param {HTMLElement} legend */
 export function reserveLegend(legend) {
   const rows = /** @type {HTMLElement[]} */ ([...legend.children]).map((item) => ({
     item,
@@ -183,9 +183,9 @@ export const unmoved = ([first, ...others]) =>
       at.every((x, i) => Math.abs(x - first[i]) <= STILL_PX || (Number.isNaN(x) && Number.isNaN(first[i]))),
   );
 
-/** For each mark, whether it is visible in all frames with the same points (`still`), and a list `at` of
- * arrays: x and y of the mark's points, in each frame in which it is visible. If `still` is true, the list
- * has only the first of these arrays. @param {Panel} panel @param {PixelFrame[]} frames */
+/** For each mark, two values. `still`: whether the mark is visible in all frames, and has the same points in
+ * all. `at`: for each frame in which the mark is visible, an array with x and y of its points; if `still` is
+ * true, only the array of the first frame. @param {Panel} panel @param {PixelFrame[]} frames */
 function visible({ view, drawingBox }, frames) {
   return view.layers.map(({ draws }, l) => {
     const all = frames
@@ -252,7 +252,7 @@ const radius = (mark, panel) =>
     ? (DIAMETER_OVER_SIZE[panel.view.dims] * mark.size * (panel.is3d ? pointScale(panel) : panel.scale)) / 2
     : 0;
 
-/** The discs of a mark that labels must not overlap: its points, if they are large and only a few. @param
+/** The discs that labels must not overlap: the points of a mark; [] if they are small or many. @param
  * {Float32Array} at x and y of the points in pixels, NaN for gaps @param {number} radius of the points, in
  * pixels @returns {Disc[]} */
 export const largePoints = (at, radius) =>
@@ -320,8 +320,8 @@ function counts(panel) {
   });
 }
 
-/** Sample at most MAX_SAMPLED_POINTS points, evenly spaced by index; gaps (NaN) are left out.
- * @param {Float32Array} at x and y of each point, in pixels; the result is such a list, too */
+/** Select at most MAX_SAMPLED_POINTS points of a mark, evenly spaced by index, without gaps (NaN). Returns x
+ * and y of each selected point. @param {Float32Array} at x and y of each point, in pixels */
 function sample(at) {
   const points = present(at);
   const step = Math.ceil(points.length / MAX_SAMPLED_POINTS);

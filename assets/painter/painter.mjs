@@ -222,8 +222,8 @@ export class Panel {
     this.Plotly.purge(this.gd);
   }
 
-  /** Note that the last picture of the fast path is no longer valid, because Plotly draws another; the next
-   * `paint` draws in any case. */
+  /** Note that the figure will no longer show what the fast path has drawn, because Plotly draws it anew. The
+   * next `paint` then draws in any case. */
   forget() {
     this.#painted = null;
   }
@@ -285,8 +285,8 @@ export class Panel {
 }
 
 /** The factor on the sizes of texts, points and lines in a figure: 1, except in a presentation. There the
- * texts around the figure are enlarged on a large screen, and those in the figure a little less, which leaves
- * more room for the picture. @param {HTMLElement} gd the element of the figure */
+ * page enlarges the texts around the figure on a large screen. The factor is a little less than that of the
+ * page, which leaves more room for the picture. @param {HTMLElement} gd the element of the figure */
 const textScale = (gd) =>
   gd.closest(".presenting")
     ? (parseFloat(getComputedStyle(document.documentElement).fontSize) / PAGE_FONT_PX) ** (2 / 3)

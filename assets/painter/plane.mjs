@@ -74,7 +74,7 @@ export class PlanePanel extends Panel {
   }
 
   /** Set the ranges of the axes again if `Plotly.react` has ignored them. For axes with equal scales, `react`
-   * ignores a range that is narrower than the first one; `relayout` does not. @override */
+   * ignores a range that is narrower than the first one, but `relayout` sets it. @override */
   async refresh() {
     const [x, y] = this.ranges;
     const { xaxis, yaxis } = this.gd.layout;

@@ -63,14 +63,14 @@ export function legend(view) {
   return h("ul", { className: onField ? "legend on-field" : "legend" }, ...items);
 }
 
-/** The initial camera of a view: its eye, and the point at which it looks, which is the origin if the recipe
- * does not say. @param {import("../engine/engine.mjs").View} view */
+/** The initial camera of a view: its eye, and the point at which it looks (`center`). If the recipe does not
+ * give this point, it is the origin. @param {import("../engine/engine.mjs").View} view */
 export const home = ({ camera }) => ({
   eye: camera.slice(0, 3),
   center: camera.length > 3 ? camera.slice(3) : [0, 0, 0],
 });
 
-/** An element with a layer's title, followed by a hint about the effect of a click, if the layer has one;
+/** An element with a layer's title and, if the layer has a hint about the effect of a click, the hint;
  * saved pictures leave out the hint. One element holds both, because the entries of a legend are flex
  * containers, which would separate a subscript from its letter. */
 const titled = (/** @type {import("../engine/recipe.d.ts").Mark} */ { title, hint }) =>

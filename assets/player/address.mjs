@@ -34,11 +34,11 @@ export function arrive() {
 }
 
 /** Announce the player's state by the event `normscape:state` on the player's element. On the scene's own
- * page, also write the state into the page's address. If the figure moves, this is the state in which it will
- * come to rest. The address does not change in an embedded figure, or while a running training is shown. If
- * `push` is false, the address also stays as it is while the player still loads the state that the address
- * names. @param {Player} player @param {boolean} push whether to add an entry to the browser's
- * history, instead of replacing the present one */
+ * page, also write the state into the page's address. For a moving figure, event and address get the state in
+ * which the figure will come to rest. The address does not change in an embedded figure, or while a running
+ * training is shown. If `push` is false, the address also stays as it is while the player still loads the
+ * state that the address names. @param {Player} player @param {boolean} push whether to add an entry to the
+ * browser's history, instead of replacing the present one */
 export function writeAddress(player, push) {
   const { root, path } = player;
   const query = write(resting(player), player.usual, player.recipe);

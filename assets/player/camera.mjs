@@ -95,7 +95,7 @@ export class Camera {
   }
 
   /** Adopt the final camera of the panel that the reader turned last, and give it to the other panels; to be
-   * called at rest. It is needed because Plotly's camera moves on for a moment after the last event. */
+   * called at rest. This is needed because Plotly's camera moves on for a moment after its last event. */
   settle() {
     const { panels } = this.#player;
     const panel = this.#turnedPanel;

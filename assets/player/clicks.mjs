@@ -6,9 +6,9 @@ import { writeAddress } from "./address.mjs";
 /** @import { Mark, Replay } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
-/** Handle a click on a point, as the `hand` (action) of its mark says: set a choice (`Choose`), play a part
- * of a training (`Replay`), or otherwise follow (select) the point and open the scene to which it links, if
- * any. @param {Player} player @param {Mark} mark @param {number} point the index of the point */
+/** Handle a click on a point, as the `hand` (action) of its mark says: set a choice (`Choose`) or play a part
+ * of a training (`Replay`). With any other hand, follow (select) the point, and open the scene to which the
+ * point links, if any. @param {Player} player @param {Mark} mark @param {number} point the point's index */
 export function click(player, { hand }, point) {
   if (hand?.kind === "choose") return player.choose({ [hand.choice]: String(unpack(hand.numbers)[point]) });
   if (hand?.kind === "replay") return replay(player, hand, point);

@@ -96,7 +96,7 @@ function reading(r, player) {
 }
 
 /** Words that give the number of points and their stage, such as "50 points, at the stage x (0 of 3)" or "50
- * points, between the stages x and y (0.5 of 3)"; with a single stage, just the number. If only some of the
+ * points, between the stages x and y (0.5 of 3)"; with a single stage, just "50 points". If only some of the
  * points are drawn as dots, the number of dots comes first: "20 of 50 points". @param {Pick<Player, "recipe"
  * | "progress" | "last">} player */
 export function where({ recipe, progress, last }) {
@@ -113,8 +113,8 @@ export function where({ recipe, progress, last }) {
 }
 
 /** The number of points that `Points` marks draw of one cloud: the cloud whose points can be followed
- * (selected). Marks that draw only the followed point are ignored. Infinity if there are no other marks, or
- * if one of them has no fixed list of points. @param {Recipe} recipe */
+ * (selected). Marks that draw only the followed point are ignored. Infinity if no `Points` mark is left, or
+ * if one that is left has no fixed list of points. @param {Recipe} recipe */
 function dotCount(recipe) {
   const cloud = recipe.table?.cloud ?? recipe.clouds[0].name;
   const marks = marksOf(recipe).filter((m) => m.mark === "Points" && m.cloud === cloud);
@@ -155,7 +155,7 @@ export const sentence = (words) => words.replace(/^[a-z](?=[a-z])/, (letter) => 
 const descriptionId = (/** @type {Player} */ { slug }) => `state-${slug}`;
 
 /** Present the element of a view to screen readers as an image. The image's name is the title of the view or,
- * if the view has none, the title of the recipe; the image's description is that of the player's state.
+ * if the view has none, the title of the recipe; the image's description is the live region of `description`.
  * @param {Element} element @param {View} view @param {Player} player */
 export function labelFigure(element, view, player) {
   element.role = "img";

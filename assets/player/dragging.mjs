@@ -84,9 +84,9 @@ export function dragging(player, panel, layers, signal) {
 const centre = ({ rows }) => rows.map(({ offset }) => offset);
 
 /** The point of a mark that is nearest to a pixel: its index (`point`) and its distance from the pixel
- * (`far`, in pixels). In 3D only points on the near side of the sphere count. Index −1 if no point is within
- * PICK_RADIUS_PX. @param {Player} player @param {Panel} panel @param {Mark} layer @param {number[]} pixel
- * from the panel's top left */
+ * (`far`, in pixels). In 3D only points on the near side of the mark's sphere count. Index −1 if no point is
+ * within PICK_RADIUS_PX. @param {Player} player @param {Panel} panel @param {Mark} layer @param {number[]}
+ * pixel from the panel's top left */
 function near(player, panel, layer, [x, y]) {
   const points = pointsOf(layer, player.moment);
   const k = layer.rows.length;
@@ -107,11 +107,10 @@ function near(player, panel, layer, [x, y]) {
   return { point, far: least };
 }
 
-/** The place under a pixel, relative to the mark's centre. In 3D it is a unit vector: the direction from the
- * centre to the point that is under the pixel on the sphere of radius 1 around the centre. If the pixel is
- * outside the sphere's outline, the vector is the direction from the centre to that point of the ray through
- * the pixel which is nearest to the centre. @param {Panel} panel @param {Mark} layer @param {number[]} pixel
- * from the panel's top left */
+/** The place under a pixel, relative to the mark's centre. In 3D it is a unit vector: the point under the
+ * pixel on the unit sphere around the centre. If the pixel is outside the sphere's outline, the vector has
+ * the direction from the centre to the nearest point of the ray that leads from the camera through the
+ * pixel. @param {Panel} panel @param {Mark} layer @param {number[]} pixel from the panel's top left */
 function under(panel, layer, [left, top]) {
   const { gd, ranges } = panel;
   const camera = panel.camera();
@@ -161,8 +160,8 @@ function relocated(player, { slots }, point) {
  * longest ago to the one used last */
 const used = new WeakMap();
 
-/** Choose the slot in which to record a move of a point at the clock's present time, and note it in `used` as
- * the slot used last. Returns the slot: the one that already has a move of this point at this time;
+/** Choose the slot in which to record a move of a point at the clock's present time, and note the slot in
+ * `used` as the one used last. Returns the slot: the one that already has a move of this point at this time;
  * otherwise a free slot; otherwise the slot whose last use is the longest ago. @param {Player} player @param
  * {string[][]} slots the names of the parameters of each slot: index of the point, time, coordinates @param
  * {number} point */

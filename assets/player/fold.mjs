@@ -40,9 +40,9 @@ export function controls(player) {
 }
 
 /** Return a function to call when the state has changed. It opens the folded part if one of the controls
- * there now differs from its default, and did not at the call before. @param {HTMLDetailsElement} more the
- * folded part @param {Player} player @param {Recipe} foldedPart the recipe with only those choices and
- * parameters that are folded away */
+ * there now has a value other than its default, and had the default at the previous call.
+ * @param {HTMLDetailsElement} more the folded part @param {Player} player @param {Recipe} foldedPart the
+ * recipe with only those choices and parameters that are folded away */
 function unfolds(more, player, foldedPart) {
   const changed = changes(player.choices, player.usual);
   const chosen = foldedPart.choices.map(({ name }) => name).filter((name) => name in changed);

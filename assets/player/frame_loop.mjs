@@ -91,8 +91,8 @@ export class FrameLoop {
     else this.rest();
   }
 
-  /** Show a plane edge-on after the scene has played to its end: if a view has a plane (`view.edge`), let the
-   * camera fly to a place from which the plane is seen edge-on, unless the reader has turned the camera. */
+  /** After the scene has played to its end, let the camera fly to a place from which the plane `view.edge` of
+   * a view is seen edge-on. Does nothing if no view has a plane, or the reader has turned the camera. */
   #seeEdgeOn() {
     const panel = this.#player.panels.find(({ view }) => view.edge);
     if (panel && !this.#state.turned) this.#camera.flyEdgeOn(panel);

@@ -46,8 +46,8 @@ export class Growth {
     return this.#state.growing && Boolean(this.#interceptor?.(changed));
   }
 
-  /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, or if the
-   * number of the recipe's views, or the dimension of one, differs from that of the panels.
+  /** Show a recipe of the training so far. Does nothing while the reader presses on a 2D figure, before all
+   * panels have been drawn, or if the panels cannot show the recipe's views (`fit` in mount.mjs).
    * @param {Recipe} recipe */
   show(recipe) {
     const { ready, panels } = this.#parts;

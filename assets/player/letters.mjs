@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Show a text below the figure, in which each letter is the label of a point. The letters of points that the
- * readout selects are marked, and the letter of the followed (selected) point is highlighted.
+ * Show a text below the figure, in which each letter is the label of a point. The letters of points that
+ * the text's readout selects are marked, and the letter of the followed (selected) point is highlighted.
  *
  * @typedef {LettersReadout} Letters
  * @typedef {CountReadout} Count

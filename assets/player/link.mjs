@@ -154,9 +154,8 @@ export const within = (parameter, x) =>
  */
 export const defaults = (recipe) => Object.fromEntries(recipe.parameters.map((p) => [p.name, p.value]));
 
-/** The names that `controls` may contain: of choices, of parameters, and "progress". The name of a result (a
- * choice that names a training's result) stands for the training panel. @param {Recipe} recipe @returns
- * {string[]} */
+/** The names that `controls` may contain: of choices, of parameters, and "progress". The name of a choice
+ * of kind "result" stands for the training panel. @param {Recipe} recipe @returns {string[]} */
 const controlNames = (recipe) =>
   [...recipe.choices, ...recipe.parameters, { name: "progress" }].map(({ name }) => name);
 

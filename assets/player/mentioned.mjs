@@ -28,7 +28,7 @@ function called(control) {
 }
 
 /** The names of the controls that a stop of the tour is about: the controls that its text names, and those
- * that the stop sets to another value than the stop before. At the first stop only the text counts. The
+ * whose values differ between this stop and the stop before. At the first stop only the text counts. The
  * clock, quiet parameters and results of trainings are left out. If there are more than MAX_CONTROLS, the
  * controls that the text names take precedence. A vector counts as one control, but all its sliders are in
  * the result. The result is in the order of the recipe. @param {Stop} stop @param {Stop | null} before the

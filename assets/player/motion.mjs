@@ -92,14 +92,14 @@ export const isOver = (leg, playing) => leg.done >= legDuration(leg) + (playing 
  * max: number}} clock @param {number} value its present value @param {number} ms */
 export const clockAfter = ({ min, max }, value, ms) => Math.min(max, value + (ms * (max - min)) / RUN_MS);
 
-/** The present camera on a flight. @param {Flight} flight @returns {Camera} */
+/** The camera on a flight that began `done` milliseconds ago. @param {Flight} flight @returns {Camera} */
 export function inFlight({ from, to, done }) {
   const f = ease(Math.min(1, done / FLIGHT_MS));
   return { eye: arc(from.eye, to.eye, f), center: arc(from.center, to.center, f) };
 }
 
 /** Interpolate between two vectors: the direction turns from that of a to that of b, and the length changes
- * linearly. Where the direction is undefined, the result is a or b, whichever is nearer in time.
+ * linearly. If the linear mixture is 0 and so has no direction, the result is a for f < 0.5, otherwise b.
  * @param {number[]} a @param {number[]} b @param {number} f from 0 (a) to 1 (b) */
 function arc(a, b, f) {
   const length = Math.hypot(...a) * (1 - f) + Math.hypot(...b) * f;

@@ -97,7 +97,7 @@ export const fit = (panels, { views }) =>
 
 /** Open a panel for each view of the player's recipe, one after the other. If the present panels `fit` the
  * recipe, they are kept instead, with their cameras. The page's still picture stays until the first panel is
- * drawn. Without WebGL the server's picture of the present state replaces it. @param {Player} player @param
+ * drawn. Without WebGL, a notice and a picture replace the panels (`still`). @param {Player} player @param
  * {() => Frame[]} frame returns the present frames of all views @param {Listeners} listeners */
 export async function open(player, frame, listeners) {
   const { recipe, panels } = player;

@@ -6,8 +6,8 @@ import { copied, h, saveData, scrolling, tableRow } from "../dom.mjs";
 /** @import { Overview } from "../engine/recipe.d.ts" */
 /** @import { Player } from "./player.mjs" */
 
-/** Show the lines of overviews in their part of the page, each as a paragraph; does nothing if there is no
- * part. @param {HTMLElement | null} part @param {Overview[]} overviews */
+/** Show the lines of overviews in their part of the page, each as a paragraph. Does nothing if `part` is
+ * null. @param {HTMLElement | null} part @param {Overview[]} overviews */
 export function lines(part, overviews) {
   part?.replaceChildren(...overviews.flatMap((each) => each.lines).map((line) => h("p", {}, line)));
 }

@@ -28,8 +28,9 @@ export class PageParts {
   /** @type {Tour | null} */ tour = null;
   /** Whether all panels show the recipe. */ ready = false;
 
-  /** Close the panels when the player is closed, and arrange them again when the page is scrolled or resized.
-   * @param {Player} player @param {State} state @param {Camera} camera @param {FrameLoop} frames */
+  /** From now on, close the panels when the player is closed, and arrange the views again (`pair` in
+   * tabs.mjs) when the page is scrolled or resized. @param {Player} player @param {State} state
+   * @param {Camera} camera @param {FrameLoop} frames */
   constructor(player, state, camera, frames) {
     this.#player = player;
     this.#state = state;

@@ -2,7 +2,7 @@
 /**
  * Changes of the recipe: by the page's link, by new choices, by a stop of the tour, or by the page around an
  * embed (its host). A new change aborts the request for the recipe of an earlier change. New choices are
- * merged with choices that are still being loaded; a link, a stop or a host's state replaces those. A loaded
+ * merged with choices that are still being loaded; any other change replaces those choices. A loaded
  * recipe is shown only when the reader neither drags nor types (grip.mjs). If no answer comes, the request is
  * repeated until an answer comes or another change is requested.
  */
@@ -132,10 +132,10 @@ export class RecipeChanges {
   }
 
   /** Show the state that the page's link names. If the link has an error, or if the server has an error
-   * for this link but not for the default state, show the scene's default state and a notice. In the second
-   * case, the link stays in the address until the reader makes a choice. In a page that is not ours, a server
-   * error does not lead to the default state: the server is asked again, until it answers or the page's code
-   * sets other choices. @returns {Promise<unknown>} */
+   * for this link but not for the default state, show the scene's default state and a notice. After a
+   * server error, the link stays in the address until the reader makes a choice. In a page that is not ours,
+   * a server error does not lead to the default state: the server is asked again, until it answers or the
+   * page's code sets other choices. @returns {Promise<unknown>} */
   restore() {
     const player = this.#player;
     const { usual } = this.#state;

@@ -8,10 +8,10 @@
  *
  * @typedef {{choices: Record<string, string>, recipe?: Recipe, refused?: string, parameter?: string, failed?:
  *   number, busy?: number, reason?: string}} Answer the answer to a request for the recipe for `choices`. If
- *   the choices are refused, refused is the error message, and parameter the name of the wrong choice, if the
- *   server says it. If the server has failed, failed is its HTTP status, at least 500. If the server is still
- *   busy, busy is the number of milliseconds after which to ask again, and reason what the server says about
- *   it. If no answer came, only `choices` is set
+ *   the choices are refused, `refused` is the error message, and `parameter` is the name of the wrong choice,
+ *   if the server names one. If the server has failed, `failed` is its HTTP status, at least 500. If the
+ *   server is still busy, `busy` is the number of milliseconds after which to ask again, and `reason` is the
+ *   server's message. If no answer came, only `choices` is set
  */
 
 import { wait } from "../browser.mjs";
@@ -39,7 +39,7 @@ export function supply(root, give) {
   others.set(root, give);
 }
 
-/** Get the recipe for some choices; if they are refused, an error message instead. @param {HTMLElement} root
+/** Get the recipe for some choices, or the reason why there is none (see `Answer`). @param {HTMLElement} root
  * @param {Record<string, string>} choices @param {Record<string, string>} usual the defaults
  * @param {AbortSignal} signal @returns {Promise<Answer>} */
 export async function ask(root, choices, usual, signal) {
@@ -58,10 +58,10 @@ export async function ask(root, choices, usual, signal) {
   return whole.recipe ? { choices, recipe: restored(answer.recipe, whole.recipe) } : whole;
 }
 
-/** A recipe in which each reference {$same: path} is replaced by a copy of the part at this path of the
- * default recipe (components/publish/shared_parts.py). It must be a copy, because Plotly modifies the data
- * that it draws. @param {any} part the recipe, or a part of it @param {object} whole the default recipe
- * @returns {any} */
+/** A recipe in which each reference {$same: path} is replaced by a copy of a part of the default recipe. The
+ * path is the list of keys that lead to this part (components/publish/shared_parts.py). Plotly needs a copy,
+ * because it modifies the data that it draws. @param {any} part the recipe, or a part of it
+ * @param {object} whole the default recipe @returns {any} */
 function restored(part, whole) {
   if (typeof part !== "object" || !part) return part;
   if (Array.isArray(part)) return part.map((each) => restored(each, whole));

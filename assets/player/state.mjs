@@ -3,8 +3,8 @@
  * The state of a scene: its recipe, choices and parameters, all positions, and automatic motion. Pure: it
  * uses neither the page nor Plotly, and gets the time only as an argument, in milliseconds.
  *
- * A link, a new choice or a stop of the tour takes effect in two steps: `begin` or `call` at the
- * request, `take` or `arrive` once its recipe is loaded. Values that the reader sets in between are kept.
+ * A link, a new choice or a stop of the tour takes effect in two steps: on request (`begin` or `call`),
+ * and once its recipe is loaded (`take` or `arrive`). Values that the reader sets in between are kept.
  */
 
 import { clockOf } from "../engine/engine.mjs";
@@ -46,7 +46,7 @@ export class State {
   #cutShort = false; // whether the reader has paused the opening, and progress has not been set since
   #parting = new Parting(); // how far points lag behind one another, while playing and for a moment after
   /** The speed of all motion; 1 is normal. */ speed = 1;
-  /** Whether playing starts again after the last stage, and the clock after its end. */ loop = false;
+  /** Whether playing and the clock start again from the beginning after their end. */ loop = false;
 
   /** @param {Record<string, string>} usual the defaults of the choices */
   constructor(usual) {
@@ -185,8 +185,8 @@ export class State {
     this.#computed.move();
   }
 
-  /** The state that stays if `recipe` replaces the present one (`kept` in link.mjs). Its progress is
-   * `recipe.progress` if the opening runs or was paused; else a running move's end. @param {Recipe} recipe */
+  /** The state that stays if `recipe` replaces the present one (`kept` in link.mjs). Progress stays, or is a
+   * running move's end; if the opening runs or was paused, it is `recipe.progress`. @param {Recipe} recipe */
   kept(recipe) {
     const progress = this.#opening || this.#cutShort ? recipe.progress : (this.#leg?.to ?? this.#progress);
     return kept({ ...this.link, progress }, this.recipe, recipe);

@@ -28,7 +28,7 @@ const KEYS = /** @type {Record<string, number>} */ ({
  * far to move, in units of the slider; on a logarithmic slider these are powers of ten */
 const moved = (p, value, by) => fromTrack(p, fitting(toTrack(p, value) + by, track(p)));
 
-/** Make the letters of the formula that are symbols of parameters draggable. @param {HTMLElement} formula
+/** Make draggable those letters of the formula that are symbols of parameters. @param {HTMLElement} formula
  * @param {Parameter[]} parameters the parameters whose controls the page shows @param {Player} player
  * @returns {(() => void)[]} for each symbol, a function to call after a change of the player's state */
 export function symbols(formula, parameters, player) {

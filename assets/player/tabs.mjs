@@ -95,12 +95,12 @@ const hasEqualAxes = ({ dims, figure }) =>
 
 /** Put the selected view beside the first one, or back below it, by the class `paired` of the player's
  * element. The selected view stands beside the first one if two things are true: the first view stays at the
- * top as the page scrolls; and it, or the slider of the stages, covers more than half of the selected view's
- * place below. This place is then kept free, so that nothing else moves. A view whose axes have different
- * scales always stays below: it is a graph, which would not be legible at half the width. Call this function
- * whenever the page has been scrolled, the window has been resized, or the views have changed. @param
- * {Player} player @param {boolean} [scrolled] whether the page has only been scrolled: then the place below
- * is not measured again */
+ * top as the page scrolls; and this view or the slider of the stages covers more than half of the selected
+ * view's place below. This place is then kept free, so that nothing else moves. A view whose axes have
+ * different scales always stays below: it is a graph, which would not be legible at half the width. Call this
+ * function whenever the page has been scrolled, the window has been resized, or the views have changed.
+ * @param {Player} player @param {boolean} [scrolled] whether the page has only been scrolled: then the place
+ * below is not measured again */
 export function pair(player, scrolled = false) {
   const { root, panels } = player;
   if (!scrolled) root.classList.remove("paired");

@@ -249,7 +249,7 @@ export class Tour {
     else /** @type {HTMLElement | null} */ (this.card.querySelector("a.onwards"))?.click();
   }
 
-  /** Go to the previous stop, if there is one. For a tour's first stop, it is the last of the tour before. */
+  /** Go to the previous stop, if there is one. A tour's first stop leads to the previous tour's last stop. */
   back() {
     if (this.#current > 0) this.visit(this.#current - 1);
   }

@@ -128,7 +128,7 @@ function stop() {
   if (followed) followed.stop = true;
 }
 
-/** Show a message if no answer comes within QUIET_MS from now; a new call starts the time again.
+/** Show a message if no answer comes within QUIET_MS from now; a new call restarts this time.
  * @param {string} words the message */
 function expectAnswer(words) {
   clearTimeout(silence);
@@ -298,8 +298,8 @@ async function toEnd(shown, choices) {
   if (clock) shown.set(clock.name, clock.max);
 }
 
-/** Show the network that the page's address names, if the player still shows pictures of a training that has
- * ended without a result that can be opened. @param {Player} shown the player */
+/** After a training whose result cannot be opened: show the network that the page's address names, if the
+ * player still shows pictures of the training. @param {Player} shown the player */
 function restore(shown) {
   if (shown.growing) shown.restore();
 }

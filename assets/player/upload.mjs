@@ -68,8 +68,8 @@ export function fileButton(label, accept, open, title = "") {
 }
 
 /** Create an element for messages about requests (`line`), and a function `answered`. `answered` waits for a
- * request, shows the request's error message, if any, on the line, and returns the answer, or undefined. Its
- * argument `meanwhile` is shown while the request runs. */
+ * request and returns its answer. If the request fails, `answered` shows the error message on the line, and
+ * returns undefined. Its argument `meanwhile` is shown while the request runs. */
 export function messages() {
   const line = h("p", { role: "alert" });
   const answered = async (/** @type {Promise<Asked>} */ request, meanwhile = "") => {

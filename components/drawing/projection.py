@@ -99,6 +99,6 @@ def behind(pixels: Array, depth: Array, corners: Array, depths: Array) -> Array:
     """A mask (N,) of the points that are hidden by at least one triangle.
 
     pixels, depth: the points' positions (N, 2) in the picture, and their distances (N,) from the camera.
-    corners, depths: the same for the corners of the triangles, (F, 3, 2) and (F, 3).
+    corners, depths: the positions (F, 3, 2) and the distances (F, 3) of the corners of the triangles.
     """
     return triangles_before(pixels, depth, corners, depths) > 0

@@ -64,7 +64,7 @@ def _spread(n: int, step: int) -> np.ndarray:
 def dot(at: Sequence[float], radius: float, square: bool, fill: str) -> str:
     """An SVG element: a circle around `at` or, if `square`, a square with sides of length 2 · `radius`.
 
-    at: the centre (x, y) in pixels. fill: the attribute `fill` of the element, after a space, or "".
+    at: the centre (x, y) in pixels. fill: the element's attribute `fill` with a space before it, or "".
     """
     if square:
         side = f"{2 * radius:.0f}"

@@ -21,7 +21,7 @@ ASKED_LINE = re.compile(r"^- (\S+): (.+)$", re.M)
 
 @cache
 def asked() -> dict[str, str]:
-    """For each scene, guide, glossary entry or part of a page: its aliases as one text, separated by commas.
+    """For each scene, guide, glossary entry or part of a page: its search aliases, separated by commas.
 
     The keys are written as in `texts/asked.md`, such as "shear" or "#mu". Raises ValueError for a key that
     is no scene, guide or glossary entry, and no part of a scene or guide.

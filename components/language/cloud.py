@@ -30,7 +30,7 @@ class Cloud:
     pipeline  the steps, each of which leads from one stage to the next; between two stages, positions are
               interpolated linearly
     labels    a text for each point
-    pictures  (N, h, w) a small greyscale picture for each point, from 0 to 255, shown beside the pointer
+    pictures  (N, h, w) for each point a small picture in grey values from 0 to 255, shown beside the pointer
     """
 
     name: str
@@ -146,7 +146,7 @@ class LargestWeight:
 
 @dataclass(frozen=True)
 class SoftmaxWeight:
-    """The attention weight of each point, if `row` gives the scores: their softmax over all points."""
+    """The attention weight of each point: the softmax, over all points, of the scores that `row` gives."""
 
     row: Row
 

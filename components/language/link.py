@@ -36,8 +36,8 @@ class State:
     """The state of a scene, as a link describes it.
 
     follow    the index of the followed (selected) point
-    camera    three numbers for the camera's position, or six: also the point that it looks at; None for the
-              scene's default
+    camera    three numbers for the camera's position, or six, which also give the point that it looks at;
+              None for the scene's default
     theme     "light", "dark", "auto" (the setting of the reader's system), or "" to use the theme that the
               reader has chosen
     controls  the names of the visible controls; None for all, () for none
@@ -77,9 +77,9 @@ def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def parse(scene: Scene, query: Mapping[str, str], build: Build, *, tour: bool = True) -> State:
     """The state that a query describes; what the query does not mention has the scene's default.
 
-    build: a function that returns the recipe of a scene for its choices. tour: whether the page contains the
-    scene's tour, so that the query may name one of its stops; a page with only the figure does not. Raises
-    WrongValue for an unknown name or an invalid value.
+    build: a function that returns the recipe of a scene for its choices. tour: whether the query may name a
+    stop of the scene's tour; False for a page that has only the figure, without the tour. Raises WrongValue
+    for an unknown name or an invalid value.
     """
     choices = {c.name for c in scene.choices}
     chosen = scene.choose({name: text for name, text in query.items() if name in choices})

@@ -8,10 +8,10 @@ from components.language.scene import Scene, scenes
 def forwarded(scene: Scene, query: str) -> tuple[str, str] | None:
     """The slug and the query to which an old link of `scene` leads now; None for a link that is not old.
 
-    `Scene.moved` maps some pairs (name, value) of a query to slugs. The new slug is the first of these slugs
-    that differs from the slug of `scene`; if none differs, the slug stays the same. A choice is gone if
-    `scene` has or had it, and the scene of the new slug does not have it. The new query is the old one, with
-    these changes:
+    `Scene.moved` maps some pairs (name, value) of a query to slugs. The new slug is the first of these slugs,
+    in the order of the query, that differs from the slug of `scene`. If none differs, the slug stays the
+    same. A choice is *gone* if `scene` has or had it, and the scene of the new slug does not have it. The new
+    query is the old one, with these changes:
 
     - Pairs that `Scene.moved` maps to the new slug are left out.
     - If the slug is new, pairs whose name is a choice that is gone are left out.

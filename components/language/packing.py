@@ -24,9 +24,9 @@ UNION_FIELDS = Step | Hand | Readout | Highest | PropertySelection | LargestWeig
 def packed(value: Any) -> Any:
     """Convert a value, such as a recipe, for `json.dumps`. A dataclass becomes a dict of most of its fields.
 
-    Where objects of several classes can occur, the dict also has the class name: for a mark under the key
-    `mark`, for any other object in lower case under `kind`. Exceptions: a `Row` and an `Of`
-    have no `kind`, a `Pipeline` becomes a list of its steps, and `Followed` the text "followed".
+    Where objects of several classes can occur, the dict also has the class name: a mark has it under the key
+    `mark`, any other object has it, in lower case, under `kind`. Exceptions: a `Row` and an `Of` have no
+    `kind`, a `Pipeline` becomes a list of its steps, and `Followed` the text "followed".
 
     Points and colour values become single precision, which is enough for drawing. All other floating-point
     arrays, such as weights, keep their values exactly.

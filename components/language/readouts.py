@@ -139,8 +139,8 @@ class Lengths(CloudReadout):
 class Accuracy(CloudReadout):
     """The share of points that a threshold on the values of `row` classifies correctly, in per cent.
 
-    classes: the class of each point, 0 or 1. threshold: larger values count as class 1. If it is None, the
-    threshold with the largest share is used, and larger values may count as class 0 or as class 1.
+    classes: the class of each point, 0 or 1. threshold: values above it count as class 1. If it is None, the
+    threshold with the largest share is used, and values above it may count as class 0 instead.
     """
 
     row: Row
@@ -203,8 +203,8 @@ class Zeros(StageReadout):
 class Patterns(StageReadout):
     """The number of different sign patterns that a cloud's points have at a stage, and their entropy in bits.
 
-    A point's sign pattern says which of its coordinates are positive. The entropy is that of the shares of
-    points with each pattern.
+    A point's sign pattern says which of its coordinates are positive. The entropy is computed from the share
+    of points that each pattern has.
     """
 
 

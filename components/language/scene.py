@@ -36,8 +36,8 @@ def did_you_mean(slug: str) -> str:
 class WrongValue(ValueError):
     """Raised for a name or value that a scene does not accept in a query.
 
-    parameter: the name. error: what is wrong. allowed: the values that would be accepted; a list of at most
-    MAX_LISTED is added to the message. status: the code of the HTTP response.
+    parameter: the name. error: what is wrong. allowed: what would be accepted; if this is a list of at most
+    MAX_LISTED entries, the message contains them. status: the code of the HTTP response.
     """
 
     def __init__(self, parameter: str, error: str, allowed: Any, status: int = 400) -> None:
@@ -49,7 +49,7 @@ class WrongValue(ValueError):
 
     @property
     def sentence(self) -> str:
-        """The error message with a full stop, unless it ends with one, or with a question mark."""
+        """The error message; a full stop is added if it ends neither with one nor with a question mark."""
         return self.error if self.error.endswith((".", "?")) else f"{self.error}."
 
     def json(self) -> dict[str, Any]:
@@ -189,10 +189,10 @@ class Several(BaseChoice):
 
 @dataclass(frozen=True)
 class Result(BaseChoice):
-    """A choice whose value names a trained network or an uploaded recording, by its key or its weights.
+    """A choice whose value is the key of a stored training run or recording, or the weights of a network.
 
-    The value is "" if there is no network or recording. The choice has no control. of: the names of other
-    choices; when the reader changes one of them, the browser drops the result.
+    The value is "" if there is none of these. The choice has no control. of: the names of other choices; when
+    the reader changes one of them, the browser drops the result.
     """
 
     default: str = ""
@@ -269,8 +269,8 @@ class Scene:
     order        a number that decides the scene's position in lists
     files        a function that returns, for given choices, the shipped files (`File`) and the uploaded data
                  (`Stored`) that the scene needs
-    tour_choice  the name of a choice; for some of its values, the scene has a tour of its own. "" for a
-                 single tour
+    tour_choice  the name of a choice if the scene has several tours, each for one value of this choice; ""
+                 if it has a single tour
     moved        maps a pair (name, value) in the query of an old link to the slug of the scene to which the
                  link now leads. The pair is a former choice with its value, a choice with a former value, or
                  "tour" with the number of a former stop. A pair that is mapped to this scene's own slug is

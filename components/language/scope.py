@@ -20,14 +20,14 @@ MAX_KEYS = 256  # each is compared with all others in each frame
 
 @dataclass(frozen=True)
 class Scope:
-    """Reference checker: the clouds, parameters and stages to which a mark or readout may refer.
+    """Checks that a mark or readout refers only to clouds, parameters and stages that its recipe has.
 
-    The methods raise WrongRecipe.
+    The methods raise WrongRecipe if a check fails.
 
     where       the mark or readout that is checked; the error messages begin with it
     clouds      the clouds of the recipe
-    parameters  the names of its parameters
-    stages      the number of its stages
+    parameters  the names of the recipe's parameters
+    stages      the number of the recipe's stages
     dims        the dimension of the view, for a mark; 0 for a readout
     clock       the smallest and largest value of the recipe's clock; None if it has none
     """
@@ -107,7 +107,7 @@ class Scope:
     def keys(self, cloud: Cloud) -> None:
         """Raise WrongRecipe unless the cloud has 1 to MAX_KEYS points.
 
-        As keys, all points are compared with each other in every frame.
+        The number is limited because keys are all compared with each other in every frame.
         """
         n = len(cloud.points)
         if not 1 <= n <= MAX_KEYS:
@@ -116,7 +116,7 @@ class Scope:
     def hull(self, cloud: Cloud) -> None:
         """Raise WrongRecipe if the cloud has more than 3 coordinates, or more than MAX_SEEN_POINTS points.
 
-        The convex hull of the points is computed in every frame.
+        These numbers are limited because the convex hull of the points is computed in every frame.
         """
         n = len(cloud.points)
         if max(cloud.widths) > 3:

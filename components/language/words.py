@@ -66,7 +66,7 @@ def _word(name: str, body: str) -> Word:
 
 
 def linked(html: str, page: str, scene: str = "") -> str:
-    """A copy of `html` in which the first use of each glossary entry's phrases is a link to the entry.
+    """A copy of `html` with one link to each glossary entry, where one of the entry's phrases is first used.
 
     Headings, links, tables and summaries are left alone, and so are phrases with another meaning in `scene`.
     page: the address of the glossary. scene: the slug of the scene to which the text `html` belongs, or "".

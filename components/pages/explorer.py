@@ -142,8 +142,8 @@ class Explorer(Dash):
     def _main(self, scene: Scene, place: Place) -> tuple[int, Markup]:
         """The HTTP status of a scene's page, and its content.
 
-        With an invalid query the status is 400 and the content is that for the default state. If the server
-        cannot draw the still picture now, it is omitted (see `drawn`).
+        With an invalid query the status is 400, and the content shows the default state. If the server cannot
+        draw the still picture now, this picture is omitted (see `drawn`).
         """
         panel, data = self.training.tree(scene) or recordings.tree(scene, place), facts(scene, place)
 
@@ -175,9 +175,9 @@ def answer(
     """The HTTP response that contains a page.
 
     head, main: the elements of this page for its head and its body. lead: the page's description. slug: the
-    slug of the scene on the page; the header then links the scenes before and after it in the course. "" for
-    other pages. The theme is taken from the query, otherwise from the reader's cookie; without a valid
-    theme in either, it is "auto".
+    slug of the scene on the page, for links in the header to the scenes before and after it in the course; ""
+    for other pages. The theme is taken from the query, otherwise from the reader's cookie; if neither has a
+    valid theme, it is "auto".
     """
     asked = request.args.get("theme")
     theme = next((t for t in (asked, request.cookies.get("theme")) if t in NAMES), "auto")

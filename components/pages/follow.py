@@ -44,7 +44,7 @@ def ordered(ready: Ready) -> dict[str, Any]:
     This is {"ticket": ticket}. If numbers in the order are invalid, nothing is queued, and the data has two
     other keys: "wrong" with a message for each such number, by the number's name, and "refused" with one
     message for all. ready: a function that starts a worker if none runs. Raises Busy, StoreUnavailable, and
-    the errors of `json_body`.
+    the errors of `json_body` and `jobs.order`.
     """
     asked = json_body()
     if wrong := jobs.problems(asked):
@@ -98,7 +98,7 @@ def polled(ready: Ready, ticket: str) -> Response:
     """The response to a poll: news of a training, or 204 (no content). A poll may also stop the training.
 
     ready: a function that starts a worker if none runs. A poll with an unknown ticket takes time from
-    the client's budget. Raises WrongValue, Busy.
+    the client's budget. Raises Busy, and the errors of `poll_fields`.
     """
     text = reply_text(ready, ticket, **poll_fields())
     if text == LOST_ANSWER:
@@ -120,7 +120,8 @@ def close(ticket: str) -> tuple[str, int]:
 def poll_fields() -> dict[str, Any]:
     """Parse the body of a poll, and return its three fields. Raises the errors of `json_body`.
 
-    A missing field gets a default: NOTHING, False or {}. Raises WrongValue if a field is invalid.
+    A missing field gets a default: NOTHING (no news so far), False or {}. Raises WrongValue if a field is
+    invalid.
 
     seen  the last training step of which the page has news
     stop  whether to end the training and keep its result

@@ -86,7 +86,7 @@ def facts(scene: Scene, **others: str | None) -> dict[str, Any]:
 
 
 def apart(query: Mapping[str, str], controls: str = "") -> dict[str, Any]:
-    """Data attributes with the state of a figure that does not read it from the address of its page.
+    """Data attributes with a figure's state, for a figure that does not take it from its page's address.
 
     query: the state, as in a link. controls: the names of the visible controls, separated by commas; "" for
     none.
@@ -116,7 +116,7 @@ def _head(scene: Scene) -> html.Div:
 def stage(scene: Scene, state: State | None, *, scrubber: bool = True) -> html.Div:
     """The element of a figure: its formula, its views, its `Letters`, and a container for its scrubber.
 
-    state: what the still picture in place of the views shows; None for no picture and no formula.
+    state: what the still picture in place of the views shows; None for no picture, formula and letters.
     scrubber: whether there is a container for the scrubber.
     """
     views, formula, poster = "views", None, None
@@ -160,7 +160,7 @@ def _scrubber(recipe: Recipe | None) -> html.Div:
 def controls(state: State | None, choices: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Three elements for the controls of a figure: one for choices, one for sliders, one for "More settings".
 
-    They contain the labels of the controls; the player adds buttons, fields and sliders. If `state` is None,
+    They contain only labels of controls; the player adds buttons, fields and sliders. If `state` is None,
     there are no labels. "More settings" has the controls that are folded away at first; it is absent if the
     state names the visible controls (`State.controls`). choices: the scene's choices, as JSON data.
     """

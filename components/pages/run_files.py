@@ -59,7 +59,7 @@ def network(run: str) -> Response:
 
     The query may contain `seed`, the number of the network; the default is 0. The weights are those at the
     last checkpoint. Raises WrongValue if there is no such run or network, or if a link cannot contain the
-    network, for example because it is too large. Raises Busy.
+    network, for example because it is too large. Raises Busy, StoreUnavailable.
     """
     text = request_query().get("seed", "0")
     with work():
@@ -92,7 +92,7 @@ def opened(slug: str) -> Response:
 def _kept(scene: Scene, data: bytes) -> dict[str, str]:
     """Store an uploaded training run, and return the choices with which the scene shows it.
 
-    Raises WrongValue if the file is invalid or belongs to another scene.
+    Raises WrongValue if the file is invalid or belongs to another scene; StoreUnavailable.
     """
     film = _read(data)
     texts = _choices(scene, film) or {k: v for k, v in request_query().items() if k not in RESULTS}

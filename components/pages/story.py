@@ -27,7 +27,7 @@ def page(
 ) -> html.Main:
     """The content of the story's page.
 
-    shown  a function that returns the state that the still picture of a figure shows, or None for no picture
+    shown  a function that returns the state of a figure's still picture, or None if there is no picture
     data   a function that returns the data attributes that tell a figure's player what to load
     end    a function that returns further content for the element of a figure
     alone  whether the story is the only page, so that it has no links to scenes

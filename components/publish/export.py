@@ -99,9 +99,9 @@ def html(scene: Scene, state: State, out: Path, assets: Path | None, changeable:
 
 
 def _check_assets(folder: Path, files: Collection[str]) -> None:
-    """Raise CommandFailed if `folder` is a file, or if writing `files` (names) would overwrite other files.
+    """Raise CommandFailed if `folder` is a file, or has one of `files` (names) that no export has written.
 
-    If the folder contains the file PROGRAM, an earlier export has written to it. Then files may be
+    If the folder contains the file PROGRAM, an earlier export has written these files, so they may be
     overwritten.
     """
     if folder.exists() and not folder.is_dir():
@@ -133,8 +133,8 @@ def inlined(scene: Scene, state: State, changeable: Sequence[str]) -> dict[str, 
 def _values(scene: Scene, state: State, name: str) -> list[Any]:
     """The values of the choice `name` that a reader of an exported page can select.
 
-    The first is the value in `state`. Raises WrongValue for a choice that has no list of values, and for one
-    that cannot change because the state contains a network that was trained for it.
+    The first is the value in `state`. Raises WrongValue if there is no such choice with a list of values, or
+    if the state contains a trained network that fixes the value of the choice.
     """
     known = {c.name: c for c in scene.choices}
     fixed = {n for c in scene.choices if isinstance(c, Result) and state.choices[c.name] for n in c.of}
@@ -163,7 +163,7 @@ def frames(state: State, look: Look) -> list[tuple[dict[str, float], float]]:
 def run(t: float, last: int) -> float:
     """The position between stages, from 0 to `last`, at time `t` of a video, from 0 to 1.
 
-    After each move to the next stage it pauses; it moves slowly at the beginning and the end of each move.
+    Each move to the next stage begins and ends slowly, and is followed by a pause.
     """
     leg = min(int(t * last), last - 1) if last else 0
     part = min(1.0, (t * last - leg) / MOVING) if last else 0.0

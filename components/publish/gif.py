@@ -41,7 +41,7 @@ async def write(out: Path, frames: AsyncIterator[bytes], look: Look) -> None:
 def _encode(out: Path, fps: int, step: int, width: float) -> None:
     """Write a GIF to `out` from the PNG files in the same folder, using every `step`-th file.
 
-    fps: the frame rate of the PNG files. width: the factor by which their width and height change. A GIF
+    fps: the frame rate of the PNG files. width: the factor by which the pictures are scaled. A GIF
     stores the delay of a frame in hundredths of a second; ffmpeg rounds delays so that the mean frame rate is
     right.
     """

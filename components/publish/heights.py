@@ -53,9 +53,9 @@ def views(count: int, width: int) -> float:
 
 
 def above(recipe: Recipe, width: int) -> int:
-    """The estimated height in pixels of the formula above the views and of the `Letters` below them.
+    """The estimated height in pixels of the formula (above the views) plus the `Letters` (below them).
 
-    In a figure with one view that is wider than NARROW, the formula is over the picture and does not count.
+    With one view and a `width` above NARROW, the formula is over the picture and does not count.
     width: the width of the figure in pixels.
     """
     text = LETTERS if any(isinstance(each, Letters) for each in recipe.readouts) else 0
@@ -80,8 +80,8 @@ def below(state: State, width: int) -> int:
     """The estimated height in pixels of everything below a figure's views and `Letters`.
 
     If `state.controls` is None, this is the scrubber and the last line, which contains the folded controls,
-    the title of the scene and the link to its page. Otherwise it is the last line, the rows of the controls
-    that `state.controls` names, and, if it names "progress", the scrubber.
+    the title of the scene and the link to its page. Otherwise this is the last line, the rows of the controls
+    that `state.controls` names, and the scrubber if "progress" is among the names.
     """
     names = state.controls
     if names is None:

@@ -156,8 +156,8 @@ def _alone(
 def figure(state: State) -> dict[str, str | None]:
     """The values of two data attributes, `query` and `controls`, from which the player of a figure starts.
 
-    query     the query string of the state, without `controls`. The figure's link to the page of its scene
-              has the same query, and that page is to show all controls
+    query     the query string of the state, but without `controls`: the figure's link to the page of its
+              scene has this query too, and that page shows all controls
     controls  the names of the visible controls, with commas between; None if all are visible
     """
     names = None if state.controls is None else ",".join(state.controls)

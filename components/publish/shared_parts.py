@@ -60,10 +60,10 @@ def _inner(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def with_references(value: Any, default_parts: Mapping[str, Path]) -> Any:
-    """A copy of the recipe `value`; its large parts that are also in the default recipe become references.
+    """A copy of the recipe `value`, in which references replace large parts that the default recipe has too.
 
-    default_parts: the result of `parts` for the default recipe. If a part is replaced, the parts inside it
-    are not considered.
+    A reference {SAME: path} says where the part is in the default recipe. If a part is replaced, the parts
+    inside it are not considered. default_parts: the result of `parts` for the default recipe.
     """
     if not (text := _long_json(value)):
         return value

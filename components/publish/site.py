@@ -294,8 +294,8 @@ def variants(scene: Scene) -> Iterator[dict[str, Any]]:
 def needs_text_field(scene: Scene, chosen: Mapping[str, Any]) -> bool:
     """Whether a combination of choices is left out of the site, because its page would show a text field.
 
-    Text fields need a server. A field with `when` = (choice, values) counts if `chosen` gives the choice one
-    of these values, unless a stop of the tour gives the choice the same value. Other fields do not count.
+    Text fields need a server. A field counts if it has `when` = (choice, values), `chosen` gives the choice
+    one of these values, and no stop of the tour gives the choice the same value.
     """
     asked = (c.when for c in scene.choices if isinstance(c, Typed | Sentence) and c.when)
     return any(

@@ -53,7 +53,7 @@ def sphere_in_steps(
     """The steps of a LayerNorm, one by one, for points that were divided by `unit`.
 
     They are: centring → the sphere of radius √d → ⊙ γ → + β. If `scaled` is False, the step to the sphere is
-    left out; if `normed` is False, centring is left out too. The step to the sphere undoes the division by
+    left out; if `normed` is False, this step and centring are. The step to the sphere undoes the division by
     `unit`. Without this step the results remain divided by `unit`, so β / unit is added, not β.
     """
     d = len(gamma)
@@ -146,9 +146,9 @@ def feed_forward(own: Own, function: str) -> Steps:
 
 
 def norm_alone(own: Own, name: str) -> Steps:
-    """The step of RMSNorm without a gain, for the d coordinates of the block with the weights `own`.
+    """RMSNorm without a gain, as one step. The weights `own` of a block only say how many coordinates it has.
 
-    It can be used in place of `layer_norm`, so it has the argument `name`, but ignores it.
+    This function can take the place of `layer_norm`, so it has the argument `name`, but ignores it.
     """
     return (sphere(len(own["attn.c_proj.bias"])),)
 

@@ -131,7 +131,7 @@ def replay(film: Film, seed: int, falls: Sequence[Event], sizes: Sequence[int], 
     A point turns over if its direction after a norm turns by more than SIDE_CHANGE_DEGREES during the drop.
     The picture goes to the norm where most points turn over, and selects the point that turns most there. If
     no point turns over, stage and selection stay as they are. falls: all drops. sizes: for each drop, how
-    many points of the graph belong to it. shown: the stage to show, if the scene shows only one norm.
+    many squares mark it in the graph. shown: the stage to show instead, if the scene shows only one norm.
     """
     ends = np.searchsorted(film.steps, [[event.start, event.end] for event in falls])
     around = np.clip(ends + np.array([-1, 1]), 0, len(film.steps) - 1)
@@ -223,8 +223,8 @@ def swing_during(film: Film, seed: int, event: Event) -> Swing | None:
 def snapping(film: Film, seed: int) -> list[int]:
     """Indices of the points that turn by over SIDE_CHANGE_DEGREES during the largest drop of a seed's loss.
 
-    They turn at the norm at which most points do (`swing_during`). The list is empty if there is no drop, no
-    norm or no such point.
+    Only the norm at which most points turn so far counts (see `swing_during`). The list is empty if there is
+    no drop, no norm or no such point.
     """
     found = drops(film.steps, film.loss[seed])
     fold = swing_during(film, seed, max(found, key=lambda e: e.before - e.after)) if found else None

@@ -172,9 +172,9 @@ def globe(
     """A sphere or ellipsoid with circles of latitude and longitude.
 
     `radii` (3, d) are three radius vectors: the images of the unit vectors of space. mesh, net: opacity of
-    the surface and of the circles, or a list with the opacity at each stage. names: the names of the two
-    clouds. shared: further arguments of `draw` for both, such as `guide=True`. Without this argument the
-    sphere is not a guide: the axes of a view are fitted to it too.
+    the surface and of the circles, or a list with the opacity at each stage. names: the names of the clouds
+    of the surface and of the circles. shared: further arguments of `draw` for both, such as `guide=True`.
+    Without `guide=True` the axes of a view are fitted to the sphere too.
     """
 
     def strength(value: float | Sequence[float]) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def rest(d: int, count: int) -> tuple[Affine, ...]:
 
 
 def root_mean_square(d: int, eps: str | None = None) -> tuple[Step, ...]:
-    """The steps x ↦ √(Σ xᵢ²/d + ε), with ε the value of the slider `eps`, or 0 if that is None."""
+    """The steps x ↦ √(Σ xᵢ²/d + ε). ε is the value of the slider called `eps`; without `eps` it is 0."""
     shift = None if eps is None else Entries([0.0], {eps: [1.0]})
     return Product([(i, i) for i in range(d)]), Affine(np.full((1, d), 1 / d), shift), Pointwise("sqrt")
 
@@ -348,7 +348,7 @@ def square(
 
     Its axes are fitted to what it shows; if `reach` is given, they go from −`reach` to `reach`.
 
-    strip: whether the view is small, which only the last view of a recipe may be. reaching: whether the axes
+    strip: whether the view is small; only the last view of a recipe may be. reaching: whether the axes
     are also fitted at the ends of the sliders.
     """
     ranges = ((-reach, reach),) * 2 if reach else ()

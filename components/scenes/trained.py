@@ -33,7 +33,7 @@ def shape(depth: int) -> tuple[Choice, Whole, Whole]:
 
 
 def shown(seed: int) -> tuple[Whole, Choice]:
-    """The choices for what a scene shows of the training: the seed (`seed` by default) and the curve."""
+    """The choices for what a scene shows of a training: a seed (`seed` by default), and which curves."""
     return Whole("seed", "seed shown", seed, 0, SEEDS - 1), CURVE
 
 

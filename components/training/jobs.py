@@ -150,7 +150,7 @@ def work(ticket: str) -> None:
 
 
 def _train(ticket: str, asked: Order) -> Film | None:
-    """Train until the end, or until the page stops it or is silent for too long.
+    """Run a training until its end, or until its page stops it or is silent for too long.
 
     Returns the film (weights at checkpoints) so far; None if the training has an outcome already, for example
     because the reader has left the page.
@@ -214,7 +214,7 @@ class Pictures:
     def news(self, film: Film) -> dict[str, Any]:
         """The recipe that shows the film so far, without the fields that the page already has.
 
-        If the film has no network of the seed that the page shows, it is the recipe for seed 0.
+        If the film has no network of the seed that the page shows, the recipe shows seed 0.
         """
         seed = self.shown["seed"] if self.shown["seed"] < film.seeds else 0
         recipe = document(shown(self.scene, {**self.shown, "seed": seed}, film))

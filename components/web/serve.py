@@ -47,7 +47,7 @@ def listen(application: Any, host: str, port: int) -> Sockets:
     """Start to listen. Returns Waitress's objects for the server's sockets, by file descriptor.
 
     Also sets up the process: a single heap in glibc, the time between thread switches, and fewer warnings of
-    Waitress. Raises OSError or ValueError if it cannot listen there.
+    Waitress. Raises OSError or ValueError if it is impossible to listen on this host and port.
     """
     # One heap for all threads: if each had its own, glibc would keep the peak of each, 200 MB after uploads.
     _glibc("mallopt", ARENA_MAX, 1)

@@ -323,7 +323,7 @@ def _jittered(source: Checkpoint) -> Load:
 def _explained(one: Checkpoint, other: Checkpoint) -> Iterator[None]:
     """If the block fails, and the models differ in architecture or size, raise a ValueError that says so.
 
-    If the models do not differ, or if the block raises NotConverted, its exception is raised unchanged.
+    If the models do not differ, or if the block raises NotConverted, the exception is raised unchanged.
     """
     try:
         yield

@@ -63,7 +63,8 @@ def one_line_errors(what: str, model: str | None = None) -> Iterator[None]:
 class Checkpoint:
     """A model checkpoint, given by a name on the Hugging Face hub, a folder, or a GGUF file.
 
-    Two tensors of a model are tied if they are one tensor with two names; files may store one or both.
+    Two tensors of a model are tied if they are one tensor with two names. Files may store it once, or under
+    both names.
 
     config, architecture   the configuration and the class of the model
     shards                 for each file, the names (in the model) of the tensors that it stores

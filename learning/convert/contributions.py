@@ -50,8 +50,8 @@ class Summands(Tracer):
         """The summands of a value, found by following additions backwards.
 
         Views and copies are followed too. If the value is the sum of two tensors (with `alpha` 1), the result
-        is the summands of the one and the summands of the other. If it is anything else, such as a tensor
-        plus a number, the result is the value alone.
+        is the summands of both. If the value is anything else, such as a tensor plus a number, the result is
+        the value alone.
         """
         call = _origin(value).call
         if call is None or call.op != "add" or call.kwargs.get("alpha", 1) != 1:
@@ -127,7 +127,7 @@ def contributions(
 
 
 def _parts(tracer: Summands, x: Value) -> tuple[list[tuple[str, str]], Tensor] | None:
-    """The summands of x: a list of pairs (kind, module), and a tensor (summands, n, d) of n vectors each.
+    """The summands of x: a list with a pair (kind, module) for each, and their vectors (summands, n, d).
 
     Returns None if x is not a residual stream, or if it differs from the sum of the summands by more than
     rounding.

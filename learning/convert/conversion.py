@@ -39,9 +39,9 @@ def convert(
     """Fold a checkpoint's normalisation layers into neighbouring layers, certify the result, and write it.
 
     A gain γ and a shift β are folded into the layers that read the output of the normalisation layer. Its
-    centring is folded into the layers that compute its input, which then has mean 0. A part is folded only if
-    this leaves the model's outputs unchanged. The certificate compares the outputs of the two models; the
-    folder is written only if they differ by no more than rounding (docs/convert.md).
+    centring is folded into the layers that compute its input, which then has mean 0. Each of these two folds
+    is made only if it leaves the model's outputs unchanged. The certificate compares the outputs of the two
+    models; the folder is written only if they differ by no more than rounding (docs/convert.md).
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def convert(
 def certify(
     original: str | Path, converted: str | Path, *, text: str | None = None, inputs: Path | None = None
 ) -> Certificate:
-    """Certify that two checkpoints, however they were made, are the same model up to rounding.
+    """Certify whether two checkpoints, however they were made, are the same model up to rounding.
 
     In float64, float32 and bfloat16, the difference of their outputs is compared with the difference that
     rounding alone causes.
@@ -215,8 +215,8 @@ def write_folded(
 def _can_untie(config: Any) -> bool:
     """Whether a model's configuration can turn weight tying off (`tie_word_embeddings`).
 
-    The configuration of T5 cannot. Even then, weights can be untied: `from_pretrained` does not tie a tensor
-    that the file stores with values of its own.
+    The configuration of T5 cannot. Weights can be untied without it, too: `from_pretrained` does not tie a
+    tensor that the file stores with values of its own.
     """
     entries = config.to_dict() | {"tie_word_embeddings": False}
     return not type(config).from_dict(entries).tie_word_embeddings

@@ -20,8 +20,8 @@ MAX_SUGGESTIONS = 3  # names that are listed if a pattern matches none
 def check_patterns(patterns: Sequence[str], names: Sequence[str]) -> None:
     """Raise NotConverted for a pattern that matches none of the names.
 
-    The message lists a few names: those similar to the pattern, if there are any. Patterns are those of the
-    module `fnmatch`.
+    The message lists a few names, similar to the pattern if possible. Patterns are those of the module
+    `fnmatch`.
     """
     for pattern in patterns:
         if any(fnmatchcase(name, pattern) for name in names):
@@ -41,7 +41,7 @@ def costs(
     samples    the inputs of the model; only the first MAX_SAMPLES are used
     patterns   patterns such as `*.h.1.*`; only layers whose names match one are measured. () for all layers
 
-    Returns a list with a dict for each layer; if there are several, the last dict is for all of them at once.
+    Returns a list with a dict for each layer, and, if there are several layers, a last dict for all at once.
     A dict has the key "norm", which is the layer's name (in the last dict, what `together` returns), and the
     fields `kl`, `loss` and `change` of the `Effect`. The list is empty if there are no layers to measure, or
     if the model's output has neither logits nor a last hidden state.

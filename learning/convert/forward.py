@@ -52,8 +52,8 @@ def output(model: Any, weights: Callable[[str], Any], dtype: Any, inputs: Inputs
 def _blocks(model: Any) -> dict[str, Any]:
     """The blocks of a model, such as its layers, by path: the members of its `ModuleList`s.
 
-    A member that is itself a `ModuleList` or `ModuleDict` is no block. A `ModuleList` inside a block is part
-    of it: its members are no further blocks.
+    A member that is itself a `ModuleList` or `ModuleDict` is no block. The members of a `ModuleList` inside a
+    block are no further blocks.
     """
     found: dict[str, Any] = {}
     for name, module in model.named_modules():

@@ -197,7 +197,7 @@ def leaf_of(value: Value, axis: int) -> tuple[Value, int] | None:
 def source_axis(call: Call, source: Value, output: Value, axis: int) -> int | None:
     """The axis of the operand `source` that becomes `axis` of the output of `call`.
 
-    Returns None if there is no such axis, or if the operator keeps only a part of it or changes its order.
+    Returns None if there is no such axis, or if the operator keeps only a part of it or reorders its entries.
     """
     op, args, before, after = call.op, call.args, source.shape, output.shape
     n = len(before)

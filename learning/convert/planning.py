@@ -48,8 +48,8 @@ Part = Literal["centring", "affine"]
 class Draft:
     """For each normalisation layer of a graph, whether its parts can be folded, and the edits that fold them.
 
-    norms: the answers, by the layer's name. folds: for each part that can be folded, the edits of weights. A
-    part is a pair: the layer's name; and "centring", or "affine" for γ and β.
+    norms: the answers, by the layer's name. folds: the edits of weights for each part that can be folded. The
+    keys are pairs: a layer's name, and the part, which is "centring", or "affine" for γ and β.
     """
 
     norms: Mapping[str, NormPlan]
@@ -307,7 +307,7 @@ def _uses(leaf: Value) -> set[Call]:
     """The calls that use the parameter `leaf`, directly or through calls that only rearrange its numbers.
 
     Calls that only rearrange numbers are those of RESHAPING_OPS, such as a view, a slice or a copy. They are
-    not in the result, with one exception: `embedding` counts as a use.
+    not in the result, except calls of `embedding`, which count as uses.
     """
     found, todo = set(), [leaf]
     while todo:

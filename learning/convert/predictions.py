@@ -37,8 +37,8 @@ def predictions(
     by_line   whether each line is a separate example
     tell      called with lines that report progress
 
-    Raises NoModel if the model cannot be loaded. Also raises it for another model than the recorded one: if
-    the model lacks a recorded layer, or if such a layer has another kind, size or mean of |γ|.
+    Raises NoModel if the model cannot be loaded, or is not the recorded one: if it lacks a recorded layer,
+    or if one of its layers has another kind, size or mean of |γ| than recorded.
     """
     tokenizer, model = loaded(name, predicts=True, strict=strict)
     modules = dict(model.named_modules())
@@ -84,7 +84,7 @@ def _an(kind: str) -> str:
 def _scored(model: Any, tokenizer: Any, example: list[int]) -> dict[str, Any]:
     """A batch of one example; with labels if the model predicts tokens, so that the model returns its loss.
 
-    For a masked language model 15 % of the tokens are to be predicted, always the same ones.
+    A masked language model must predict 15 % of the tokens: for the same example, always the same ones.
     """
     kind, ids = type(model).__name__, torch.tensor([example])
     if kind.endswith("ForMaskedLM") and tokenizer.mask_token is not None:

@@ -67,8 +67,8 @@ def samples(source: Checkpoint, text: str | None = None, inputs: Path | None = N
     and sound are random, with a fixed seed.
 
     Raises NotConverted if the model takes neither text nor images, if `text` is given but the model reads
-    none, if the text is the path of a file, if the text has fewer than min(PROBE_TOKENS, window) tokens, and
-    if `inputs` does not fit the model. Raises TypeError if `text` is not a string.
+    none, if the text is the path of a file, if the text has fewer tokens than PROBE_TOKENS and than the
+    model's window, and if `inputs` does not fit the model. Raises TypeError if `text` is not a string.
     """
     if not (text is None or isinstance(text, str)):
         raise TypeError(

@@ -24,7 +24,7 @@ End = tuple[Value, int, Value | None]
 
 @dataclass(frozen=True)
 class Span:
-    """Axes of a tensor, and a division of their coordinates into groups; P centres each group separately.
+    """Axes of a tensor, and a division of their coordinates into groups, each of which is centred separately.
 
     groups: for each coordinate, the number of its group, or −1 for a coordinate in no group. The numbers are
     the bytes of an int32 array in row-major order; b"" means a single axis whose coordinates form one group.
@@ -107,8 +107,8 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
     (tensor, axis, scale). For y = a + b, the list for axis 1 of y is [(a, 1, None), (b, 1, None)].
 
     Returns a list of parts. For a span of one axis, each triple gives a part. For a span of several axes, the
-    k-th triples of all lists give the k-th part. Returns None if these triples do not have different axes of
-    one tensor, if one of them has a scale, or if the lists are not equally long.
+    k-th triples of all lists give the k-th part. They must name different axes of one tensor, without scales,
+    and the lists must be equally long; otherwise the result is None.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]

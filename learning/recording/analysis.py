@@ -226,7 +226,7 @@ def row(norm: Norm, words: Mapping[int, str] | None = None, special: Collection[
 
 
 def with_missing_columns(columns: TableRow, *, groups: int = 1) -> TableRow:
-    """Complete the row of a report, such as one from an older file: all COLUMNS, in their order.
+    """The row of a report, such as one from an older file, completed to all COLUMNS, in their order.
 
     columns: the row, which may be incomplete. A missing value is derived from other columns if possible;
     otherwise it is None. `groups` is the number of groups of coordinates that the norm centres separately.
@@ -298,8 +298,8 @@ def gains(norm: Norm) -> dict[str, Any]:
 
     Normalised vectors lie on a sphere. γ stretches this sphere to an ellipsoid, whose semi-axes are measured.
     A norm with several groups of coordinates has an ellipsoid for each group. In this case the longest and
-    the shortest semi-axis are those of all ellipsoids, `axis_middle` is the median of their middle semi-axes,
-    and `flat`, the number of flat directions, is a sum over all groups.
+    the shortest semi-axis are taken over all ellipsoids, `axis_middle` is the median of their middle
+    semi-axes, and `flat`, the number of flat directions, is a sum over all groups.
     """
     blocks = norm.blocks(norm.gamma)
     size, each = np.abs(norm.gamma.astype(float)), blocks.shape[-1]

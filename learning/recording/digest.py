@@ -188,7 +188,7 @@ def widest(u: Float[Array, "n d"], up: Float[Array, "d"]) -> Float[Array, "k d"]
     """The first two principal directions of the vectors u within the hyperplane orthogonal to `up`.
 
     `up` must have length 1. The directions are orthonormal rows; for d = 2 there is only one. If u varies in
-    fewer directions than that, the remaining rows are arbitrary.
+    fewer directions than there are rows, the remaining rows are arbitrary.
     """
     deviations = u - u.mean(axis=0)
     within = deviations - np.outer(deviations @ up, up)

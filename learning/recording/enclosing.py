@@ -60,8 +60,9 @@ class Enclosing:
         Returns three arrays with one value per vector: `real` (False for padding), `token` and `position`.
         They are taken from the arguments of the modules around the norm: each from the nearest module that
         was called with an argument of fitting shape. Without such a module, `real` or `token` is None, and
-        `position` counts on from the number of earlier tokens if a key–value cache or a longer mask tells
-        this number, otherwise from 0. lead: the shape of the vectors without the axis of coordinates.
+        `position` counts on from the number of earlier tokens if a key–value cache, or a mask that includes
+        these tokens, tells this number; otherwise it counts from 0. lead: the shape of the vectors without
+        the axis of coordinates.
         """
         parts: dict[str, Any] = {"real": None, "token": None, "position": None}
         axis, start = min(1, len(lead) - 1), None

@@ -111,7 +111,7 @@ def places(norm: Norm, chosen: Bool[Array, "n"], words: Mapping[int, str]) -> st
     """The tokens and positions of the chosen vectors as text, most frequent first: "'The' at 0, 12 others".
 
     The MAX_NAMED most frequent pairs of token and position are named, with a number such as "(3 times)" if
-    there are several vectors. Of the other pairs, only the number of vectors is given. `chosen` marks the
+    a pair has several vectors. Of the other pairs, only the number of vectors is given. `chosen` marks the
     chosen vectors. `words` maps a token's id to the token's text; for a token without a text, only its
     position is named.
     """

@@ -93,7 +93,7 @@ def _sums(
 def to_bfloat16(x: Any) -> Array:
     """Round to the nearest bfloat16 numbers, which have 8 significant bits; ties go to even.
 
-    Numbers too large for bfloat16 become +∞, whatever their sign: squares and ε are never negative.
+    Numbers too large for bfloat16 become +∞, also negative ones; the numbers rounded here are never negative.
     """
     fraction, exponent = np.frexp(np.asarray(x, dtype=float))
     near = np.ldexp(np.round(fraction * 256) / 256, exponent)

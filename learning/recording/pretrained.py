@@ -107,7 +107,7 @@ def recorded(
 
 
 def called(name: str) -> str:
-    """The display name of a model: the title in the README of the folder `name`, or else its last part.
+    """The display name of a model: the title in the README of the folder `name`, or the last part of `name`.
 
     If `name` is no folder, the ending .gguf is left out.
     """
@@ -199,8 +199,8 @@ def not_found(name: str) -> str:
 def reason(problem: Exception, name: str) -> str:
     """Why the model called `name` cannot be loaded, in one line, after loading has raised `problem`.
 
-    If `name` is a folder with a file that cannot be read, the reason names this file: the first one of
-    READ_FILES, in alphabetical order. Otherwise the reason is the message of `problem`.
+    If `name` is a folder, files that match a pattern in READ_FILES are tried in alphabetical order. If one
+    cannot be read, the reason names the first such file. Otherwise the reason is the message of `problem`.
     """
     folder = Path(name)
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -262,8 +262,8 @@ def _head(config: Any) -> Any:
     """The class with which transformers loads a model together with its prediction head.
 
     It is the first class that the configuration names and transformers has; classes for pre-training do not
-    count. If there is none, it is the first of these classes that exists for the model: a masked, a
-    sequence-to-sequence or a causal language model, or the model without a head.
+    count. If there is none, the kinds of models are tried in this order: masked, sequence-to-sequence and
+    causal language models, models without a head. The first kind that has a class for the model is taken.
     """
     every = [each for each in config.architectures or () if not each.endswith("ForPreTraining")]
     named = [getattr(transformers, each, None) for each in every]

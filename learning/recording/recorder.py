@@ -86,7 +86,7 @@ class Recorder:
     contributions  called after the block with the model, the inputs of its first recorded call, and the
                dimension with most energy of each norm's inputs; returns which modules write the norms' inputs
                (`learning.convert.contributions`)
-    tell       called with a line of text: at the start, on what is recorded and its largest size; after each
+    tell       called with a line of text: at the start, on the norms and the largest file size; after each
                call of the model; and at the end, for each norm that was not recorded. By default, lines are
                printed to stderr; if stderr is not a terminal, only the lines at the end
 
@@ -204,9 +204,9 @@ class Recorder:
     def _ask_for_sources(self) -> None:
         """Call the function `contributions` for the first recorded call of the model; keep what it returns.
 
-        It gets the model, the arguments of this call, and for each norm the dimension with most energy. If it
-        raises an exception, the message is passed to `tell`, and `sources` stays empty. Nothing is done if
-        no such function was given, or no call was recorded.
+        The function gets the model, the arguments of this call, and each norm's dimension with most energy.
+        If it raises an exception, the message is passed to `tell`, and `sources` stays empty. Nothing is done
+        if no such function was given, or no call was recorded.
         """
         if self.find_sources is None or self.first_kept is None:
             return
@@ -317,7 +317,7 @@ class Recorder:
         """Offer the input vectors of a norm's call to the sample of `place`; in `counting`, only count them.
 
         `place` is the norm's path and the number of this call in the pass. Raises NotKnown if `x` has not the
-        shape of the norm's inputs, or if its formula does not give the first finite outputs of `place`.
+        shape of the norm's inputs, or if the norm's formula is wrong for the first finite vectors of `place`.
         """
         every = recognised.vectors(x)
         lead, vectors = tuple(every.shape[:-1]) or (1,), every.detach().reshape(-1, recognised.norm.d)

@@ -38,7 +38,7 @@ def verdict(rows: Sequence[TableRow], together: Any = None) -> list[Finding]:
     """Answer the questions of the summary from the rows of a report, one row per normalisation layer.
 
     `together` is the `Effect` of toggling the centring of all norms at once; None if it was not measured.
-    If no norm has MIN_VECTORS vectors, the answer to questions that depend on vectors is: too few.
+    If no norm has at least MIN_VECTORS vectors, answers that depend on vectors say that these are too few.
     """
     found = _answered(rows, together)
     most = max(row["vectors"] for row in rows)

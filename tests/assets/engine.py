@@ -193,7 +193,7 @@ def _bound(step, x, y, error, params, unit):
 
 
 def _differentiated(step: Derivative, x, error, params):
-    """A bound (n,) of the error of a derivative's results, if the points x have these errors (n,).
+    """A bound (n,) of the error of a derivative's results, if the points x have the errors `error` (n,).
 
     Each coordinate of a point in turn is changed by the point's error, down and up. The bound is the sum,
     over the coordinates, of the distance between the two results.

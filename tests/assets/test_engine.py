@@ -130,7 +130,7 @@ SLIDING = Entries(0.125, {"e": 1.0})
 def views_of(cloud):
     """All references (`Of`) to a cloud's points as a matrix: for each stage one plain and one transposed.
 
-    The stage None, which means the last stage, is one of these stages.
+    The last stage occurs twice, by its number and as the stage None.
     """
     stages = [None, *range(len(cloud.widths))]
     return [Of(cloud, stage, turned) for stage in stages for turned in (False, True)]

@@ -39,7 +39,7 @@ def volume(points, triangles):
 @settings(max_examples=150)
 @given(st.integers(1, 3), st.integers(1, 12), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_the_hull_of_whole_numbers(node, d, n, seed, wide):
-    """The hull of points on a small lattice has the corners of Qhull's; if it is solid, also the volume.
+    """The hull of points on a small lattice has the corners of Qhull's hull and, if solid, its volume.
 
     Many points are equal, collinear or coplanar. So the triangles of a solid hull may have further corners,
     inside its flat faces. If all points are equal, no outline is drawn.

@@ -387,7 +387,7 @@ def test_a_figure_without_a_tour_has_no_stop(node):
 
 
 def test_the_longest_query_is_read_at_once():
-    """A long text that is no number is refused in less than a second; it took longer with backtracking."""
+    """A long text that is no number is refused within a second; with backtracking it would take longer."""
     start = time.process_time()
     with pytest.raises(WrongValue):
         state_of(MADE, {"a": "1" * 7900 + "x"})

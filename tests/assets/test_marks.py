@@ -257,7 +257,7 @@ def near_counts(mark, cloud, got, want, off):
     """Compare histograms, `got` by the browser and `want` by Python: places of bars, and totals of counts.
 
     Each count is compared only if `off`, a bound of the error of the cloud's points, is at most 1e-9. With
-    larger errors, a value may be on either side of an edge.
+    larger errors, a value may be counted in either of two neighbouring bars.
     """
     np.testing.assert_allclose(got[:, 0], want[:, 0], atol=FLOAT32)
     assert got[:, 1].sum() == want[:, 1].sum()
@@ -418,8 +418,8 @@ def test_gaps_and_trails_by_hand(node):
 def test_a_way_by_hand(node):
     """A `Way` is a line through a point's positions for several values (stops) of a parameter.
 
-    It ends where the point is now, or at the last stop if `whole`. The parameter is 0.5, between two stops,
-    or 3, beyond the last stop.
+    The line ends where the point is now, or at the last stop if `whole`. It is tested with the parameter
+    at 0.5, between two stops, and at 3, beyond the last stop.
     """
     x = Cloud(
         "x",
@@ -491,7 +491,7 @@ def shown(node, cloud, mark, progress, **params):
 def test_a_plane_that_follows_a_track_is_the_same_disc(node, kind, d, t):
     """The browser and Python draw the same disc of the plane b + ⟨w, x⟩ = 0, with w and b on a track.
 
-    t = 2 is beyond the track; at t = −1 the plane misses the ball.
+    The disc is the plane's part in a ball, which the plane misses at t = −1. t = 2 is beyond the track.
     """
     rng = np.random.default_rng(d)
     track = {"p": Track([0.0, 1.0], rng.normal(size=(2, 1, d)))}
@@ -570,8 +570,8 @@ def test_what_a_relu_keeps_is_the_same(node, seed, n, m, p):
 def test_fates_on_a_circle_and_on_a_sphere_through_it(node):
     """Browser and Python find the same points apart under a ReLU layer, on a circle and on a sphere.
 
-    A point is apart if no other point has the same image. The same points are tested twice: among the points
-    of a circle some of them are apart, and among those of a sphere through this circle none is.
+    A point is apart if no other point has the same image. The same points are tested twice: as points of a
+    circle, some of them are apart; as points of a sphere through this circle, none is.
     """
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False) + 0.1
     x = np.column_stack([np.cos(angles), np.sin(angles), 0 * angles]).astype(np.float32)
@@ -600,7 +600,7 @@ def test_a_point_that_is_its_own_mirror_image_is_apart(node):
 def test_a_query_and_its_supporting_line_by_hand(node):
     """Weights, best query and supporting line are those computed by hand, for a square's centre and a corner.
 
-    The centre is the average of the corners, each with the weight ¼. So its largest attention weight is ⅕.
+    The centre is the average of four corners with equal weights, so its largest attention weight is ⅕.
     """
     x = np.float32([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])
     show, up = rows(np.eye(2)), Row((0.0, 2.0))

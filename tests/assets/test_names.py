@@ -156,8 +156,8 @@ def test_where_there_is_room_each_thing_has_its_name_beside_it(node):
 def test_a_name_is_beside_the_point_that_it_names_however_large_that_is(node, radius, gap, own):
     """A label is `gap` pixels from the middle of a point, so that it is outside the point's disc.
 
-    radius: the radius of this disc in pixels. own: if true, the label names the point itself; otherwise it
-    names a line that ends in this point, which belongs to another mark.
+    radius: the radius of this disc in pixels. own: if true, the label names the point itself; otherwise the
+    label names a line that ends in this point, and the disc is drawn by another mark.
     """
     asked = {"sizes": [(60, 15)], "things": [[200, 200]], "room": (0, 0, 400, 400), "taken": [], "crowd": []}
     large = {"radius": radius} if own else {"discs": [(200, 200, radius), (200, 210, 90)]}

@@ -146,7 +146,7 @@ def test_what_is_seen_together_stays_together(node):
     """Three kinds of clouds are not loose: their points move together, without delays between them.
 
     The kinds are: a cloud with a hull around its points; a cloud that other clouds are computed from; and a
-    cloud that has the same steps as another cloud, which is drawn as a line.
+    cloud with the same steps as another cloud that is drawn as a line.
     """
     told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     _, _, recipe = cloud_alone()
@@ -331,9 +331,9 @@ def test_a_first_run_does_not_begin_once_the_reader_has_set_something(node):
 
 @pytest.mark.parametrize("paused", [True, False], ids=["by a click", "by a script"])
 def test_a_choice_during_the_opening_shows_the_stage_at_which_a_scene_opens(node, paused):
-    """The opening ends between two stages; a new recipe then starts where its own opening would have ended.
+    """After a choice during the opening, the figure shows the stage at which the new recipe opens.
 
-    A reader's click pauses the opening before the choice is made; a script makes the choice while it plays.
+    A reader's click pauses the opening before the choice is made; a script chooses while the opening plays.
     """
     choice = [["begin"], ["take", 1, None]]
     recipe = {**RECIPE, "chosen": {"d": "2"}, "text": None, "progress": 1}

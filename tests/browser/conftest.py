@@ -242,7 +242,7 @@ def reader(browser, server):
 def new_page(browser, server, reader, draws, request):
     """A function `open_page(first=False, known="", **options)` that opens a page and returns it.
 
-    options: those of a Playwright context. If they allow it, the page that a test opens first is in the
+    options: those of a Playwright context. If all are in EASY, the page that a test opens first is in the
     shared browser context (see `reader`); every other page gets a context of its own. first: if true, the
     page is like that of a new visitor: in its own context, with no cookies, storage or visited scenes. known:
     the URL of another server that the page may ask. If a test has its own server, the fixture of this server

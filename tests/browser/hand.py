@@ -67,7 +67,7 @@ def player(page, code, value=None):
 def rest(page, condition="true"):
     """Wait until the figure is at rest, that is, nothing is loading or moving, and `condition` holds.
 
-    condition: a JavaScript expression, in which `p` is the player. While this waits, all motion is faster by
+    condition: a JavaScript expression, in which `p` is the player. During the wait, all motion is faster by
     the factor HASTE.
     """
     until(page, "p.ready")

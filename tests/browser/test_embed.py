@@ -78,7 +78,7 @@ def host(tmp_path, new_page, server):
 
 @cache
 def fetched(url):
-    """Request `url`: the body of the response, not decompressed, and whether it is compressed."""
+    """Request `url`; return the body of the response, not decompressed, and whether it is compressed."""
     asked = urllib.request.Request(url, headers={"Accept-Encoding": "br, gzip"})
     with urllib.request.urlopen(asked) as answer:
         body = answer.read()

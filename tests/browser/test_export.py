@@ -179,7 +179,7 @@ TITLES = """[...document.querySelectorAll(".views > .view")].map((view) =>
 
 
 def test_each_name_has_one_place_in_a_film(monkeypatch):
-    """A title stands beside its mark if the mark does not move, otherwise in the legend, in all frames."""
+    """In all frames of a film, a title has one place: beside its mark, or in the legend if the mark moves."""
     monkeypatch.setenv("BROWSER_PATH", find())
     scene = scenes()["placement"]
     state = state_of(scene, {}, tour=False)

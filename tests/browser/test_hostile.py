@@ -192,8 +192,8 @@ def test_a_link_without_an_answer_is_followed_later_with_what_the_reader_sets_me
 def test_choices_made_without_an_answer_are_all_carried_out(new_page):
     """A recording and a norm that are chosen while the server is unreachable are both shown later.
 
-    Usually a new recording resets the norm to its default. Here the norm is chosen after the recording, so it
-    must stay, although its number, 3, is that of the norm shown before.
+    Usually a new recording resets the norm to its default. Here the norm is chosen after the recording, so
+    the choice must stay, although the chosen number, 3, is also the number of the norm shown before.
     """
     page = new_page()
     visit(page, "/model?norm=3&progress=1")

@@ -157,7 +157,7 @@ def test_other_views_are_tabs_that_are_drawn_when_they_are_chosen(kept):
 
 
 def test_on_a_telephone_the_tour_selects_the_tab_that_a_stop_names(kept):
-    """The tour selects the tab whose title is in the stop's text, once: the reader can select another."""
+    """A stop of the tour selects the tab whose title is in its text; the reader can then select another."""
     selected = kept.get_by_role("tab", selected=True)
     resize(kept, TELEPHONE)
     visit(kept, "/outlier?tour=5")
@@ -464,8 +464,8 @@ REDRAWS = "void p.panels.at(-1).Plotly.redraw(p.panels.at(-1).gd)"  # Plotly may
 def test_a_click_on_a_drop_plays_it(kept):
     """A click on a drop of the loss curve plays the training through this drop.
 
-    At the end, the figure follows another point or shows another stage. The click works even while Plotly
-    draws. Enter on the drop's button does the same as the click.
+    At the end, the figure follows another point or shows another stage than before. The click works even
+    while Plotly draws. Enter on the drop's button does the same as the click.
     """
     page = kept
     visit(page, "/spiral?progress=1")

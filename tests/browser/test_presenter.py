@@ -346,7 +346,7 @@ def test_the_key_r_shows_the_stop_afresh(page):
 
 
 def test_a_number_that_is_typed_does_not_keep_the_keys(page):
-    """Enter sets the typed number. Then, and after Page Down, keys move through the tour again."""
+    """In a number field, Enter sets the number, after which keys work; Page Down leads to the next stop."""
     present(page, "/outlier?tour=3")
     rest(page, "p.params.a === 30")
     field = page.locator(".controls .mentioned .entry").first

@@ -274,7 +274,7 @@ def test_a_training_outlives_questions_without_an_answer(page):
 
 @pytest.mark.allow_errors("400")
 def test_a_result_that_cannot_be_opened_is_told(page):
-    """The panel does not say that a run is shown if it was deleted before the page could open it.
+    """If a run is deleted before the page can open it, the panel says so, and not that the run is shown.
 
     In this case, and also if the training is lost, the figure shows what the page's address names.
     """

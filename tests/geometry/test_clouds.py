@@ -8,7 +8,7 @@ ROUNDING = 1e-12  # double precision through a sine and a sum
 
 
 def sides(points, triangles):
-    """Count the triangles at each edge of a mesh (edges,), all its vertices, and all its triangles.
+    """For a mesh, return the number of triangles at each edge, (edges,), of all vertices and all triangles.
 
     Vertices at the same place count as one. A triangle with two corners at one place does not count.
     """

@@ -74,7 +74,7 @@ def test_no_count_is_written_over_another(node):
 
 
 def test_two_thousand_points_take_a_millisecond(node):
-    """The search takes about 0.3 ms on an idle machine; the bound, 6 ms, only detects a quadratic search."""
+    """The search for crowds takes about 0.3 ms on an idle machine; a quadratic one would exceed the 6 ms."""
     points = np.random.default_rng(2).normal(size=(2000, 3)).round(1)
     ranges = [[-5.0, 5.0]] * 3
     assert node.ask("crowdsTime", points=points.ravel().tolist(), ranges=ranges) < 6

@@ -265,8 +265,8 @@ def test_errors_stay_below_two_units_in_the_last_place(rng, dtype, d):
 def test_half_precision_is_no_less_exact_than_pytorchs(rng, dtype, d):
     """In half precision, LayerNorm's error is at most the larger of PyTorch's and 0.51 machine epsilons.
 
-    LayerNorm is therefore computed in float32. For d = 100,000, the sum of the coordinates, whose mean is 1,
-    exceeds the largest float16.
+    For this reason LayerNorm computes in float32. For d = 100,000, the sum of the coordinates, whose mean is
+    1, exceeds the largest float16.
     """
     x, (gamma, beta) = torch.asarray(rng.normal(size=(3, d)) + 1).to(dtype), torch.ones(2, d).to(dtype)
     want, theirs = exact(x) + 1, functional.layer_norm(x, (d,), gamma, beta)
@@ -284,7 +284,7 @@ def test_an_eps_that_half_precision_does_not_know():
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("d", [2, 3, 8, 1000])
 def test_near_the_largest_number(rng, dtype, d):
-    """LayerNorm and RMSNorm are right near the largest number; BatchNorm and GroupNorm stay finite."""
+    """Near the dtype's largest number, LayerNorm and RMSNorm are right, BatchNorm and GroupNorm finite."""
     x = torch.asarray(rng.uniform(-1, 1, size=(3, d)) * 0.99 * torch.finfo(dtype).max).to(dtype)
     for y in both(layer_norm, x):
         assert off(y, exact(x)) < UNITS

@@ -74,9 +74,9 @@ def test_of_all_such_eyes_the_nearest():
 
 
 def test_an_eye_over_the_origin_gives_way_to_a_level_one():
-    """For an upright plane through 0, `edge_on` returns a camera position at height 0.
+    """If the nearest position in the plane is almost straight above 0, `edge_on` returns one at height 0.
 
-    The position that is nearest to the given camera would be almost straight above 0.
+    Here the plane is upright and contains 0, and the given camera is slightly above the plane's normal.
     """
     eye = edge_on(values(0.0, (1, -1, 0)), np.array([1.0, -1.0, 0.4]))
     assert abs(eye[2]) < ROUNDING and abs(eye[0] - eye[1]) < ROUNDING

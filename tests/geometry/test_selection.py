@@ -117,8 +117,8 @@ def test_copies_that_differ_by_rounding_are_copies():
 def test_known_weights():
     """The largest attention weight of a key is 1 if it is a vertex of the hull of all keys.
 
-    If it is an average of vertices, it is 1/(1 + e^H). H is the entropy of the averaging weights; for the
-    centre of n symmetric keys, e^H is n. If there are n keys, all equal, the largest weight of each is 1/n.
+    For a key that is an average of vertices, the weight is 1/(1 + e^H). H is the entropy of the averaging
+    weights; for the centre of n symmetric keys, e^H is n. For n equal keys and no others, each gets 1/n.
     """
     for n in (3, 5, 50):
         turn = 2 * np.pi * np.arange(n) / n

@@ -45,9 +45,9 @@ def test_the_next_head_sees_the_same_further_on(shape):
 
 @EVERY
 def test_what_is_over_an_axis(shape):
-    """A head's share of axis i is the integral of the head's bump function from i − ½ to i + ½.
+    """A head's weight for axis i is proportional to the integral of its bump function from i − ½ to i + ½.
 
-    SciPy computes the integrals. They are divided by their sum over the heads.
+    SciPy computes the integrals. Divided by their sum over all heads, they are the weights.
     """
     d, heads, overlap = 12, 3, 0.6
     half, middles = 2 * (1 + overlap), (2.5, 6.5, 10.5)

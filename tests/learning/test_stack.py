@@ -28,9 +28,9 @@ def test_other_codes_block():
 
 @pytest.mark.parametrize("kind", ["rms_norm", "layer_norm"])
 def test_a_branch_in_a_norm_does_not_see_the_size(kind):
-    """With a norm, attention adds the same to a stream and to ten times the stream, except for ε.
+    """With a norm, attention adds the same to a stream x and to 10x, except for the effect of ε.
 
-    Without a norm it does not.
+    Without a norm, attention adds different vectors to x and to 10x.
     """
     (own,), x = stack.drawn(8, 1, 5, seed=4)
     own = own | {"second": 0 * own["second"]}  # attention alone reads the stream as it came

@@ -31,9 +31,9 @@ def comm_targets(kernel: BlockingKernelClient, code: str) -> list[str]:
 
 
 def test_a_figure_opens_comms_for_widgets_only(kernel):
-    """`import normscape` opens no comm, and a figure opens only those of widgets.
+    """`import normscape` opens no comm, and a figure opens only comms of widgets.
 
-    `import dash` alone opens one, about which a front end without Dash's extension warns.
+    `import dash` alone opens a comm, about which a front end without Dash's extension warns.
     """
     assert comm_targets(kernel, "import normscape; from normscape import Figure, own, record") == []
     assert set(comm_targets(kernel, "figure = Figure('fold')")) == {"jupyter.widget"}

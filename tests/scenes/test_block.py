@@ -118,8 +118,8 @@ def test_the_block_is_pytorchs(choices):
 def test_letters_of_the_trained_block_keep_off_the_names_of_axes():
     """On a telephone, no letter of a token covers the middle of an axis's name, at the stop “A trained model”.
 
-    The picture is about 280 pixels high there, and a letter 13. The centres of letter and name are more than
-    6 pixels apart, horizontally or vertically.
+    The picture is about 280 pixels high there, and a letter 13 pixels. The centres of letter and name are
+    more than 6 pixels apart, horizontally or vertically.
     """
     recipe, state = recipe_of(SCENE, weights="trained", layer="1"), stop("block", "A trained model")
     params, view = recipe.defaults, recipe.views[0]

@@ -138,7 +138,7 @@ def kinds():
 
 
 def great_circle():
-    """The norm maps a line to an arc of a great circle: the plane through line and origin contains both.
+    """The norm maps a line to an arc of a great circle: the plane through line and origin contains the arc.
 
     The arc of a nearly endless line spans 180°.
     """
@@ -153,7 +153,7 @@ def great_circle():
 
 
 def plane_through_origin():
-    """Points of a half great circle come from points of the sheet on a straight line."""
+    """If outputs of the norm lie on half a great circle, their inputs on the sheet lie on a straight line."""
     n = normal(20)
     one = np.array([0, 1.0, 0])
     angle = np.radians(np.linspace(10, 170, 9))[:, None]

@@ -282,7 +282,7 @@ def after_ten_windows():
 
 
 def root_of_two():
-    """The mean square distance of two letters' vectors is twice that of a vector from the mean vector."""
+    """The mean square distance over all pairs of vectors is twice the mean square distance to their mean."""
     x = recipe_of(SCENE).cloud("true").stages({"slide": 24})[0]
     far = ((x[:, None] - x) ** 2).sum(-1).mean()
     assert np.sqrt(far) == pytest.approx(np.sqrt(2 * ((x - x.mean(0)) ** 2).sum(-1).mean()))

@@ -257,8 +257,8 @@ def what_a_fold_tells():
     """For a shift t > 1 the activation curve is lowest at −1/t.
 
     If t is well above 1, the best single threshold on temperatures finds extreme days (very hot or very cold
-    ones) more accurately after the layer than before it. A layer that first multiplies x by a needs a t well
-    above a.
+    ones) more accurately after the layer than before it. A layer that first multiplies x by a factor `a`
+    needs a shift well above this factor.
     """
     x = np.linspace(-1, 1, 2001)
     for t in (1.05, 1.25, 2, 3):

@@ -51,7 +51,7 @@ def language():
 
 @cache
 def stream(name="trained"):
-    """The blocks that the language model computes from the recorded text, and the model's weights.
+    """What each block of the language model computes from the recorded text, and the model's weights.
 
     The text is the beginning of language.txt, cut into RECORDED_WINDOWS windows. name: "start" for the model
     before training; otherwise it is the trained one.
@@ -156,7 +156,7 @@ def test_norms_are_told_apart_by_the_part_of_their_layer():
 def test_titles_of_strips_keep_off_the_numbers_above_and_below_them(which):
     """The title of a strip is more than 16 pixels above or below the numbers at the ends of the strips.
 
-    This is measured in a window of 1024 × 768, where the panel is 420 pixels high, and a text 15.
+    This is measured in a window of 1024 × 768, where the panel is 420 pixels high, and a text 15 pixels.
     """
     recipe = recipe_of(SCENE, strips=which)
     low, high = strips.ranges(len(SETS[which]))[1]
@@ -519,7 +519,7 @@ def one_semi_axis():
 
 
 def flat_directions():
-    """With d = 8, centring makes one direction flat; in RMSNorm, one gain below 1 % of every other does."""
+    """With d = 8, LayerNorm has one flat direction; RMSNorm has one if a gain is 0.009 and the rest are 1."""
     for kind, least, count in (
         ("layer_norm", 1, 1),
         ("rms_norm", 1, 0),

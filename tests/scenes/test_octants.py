@@ -237,9 +237,9 @@ def failing_seeds():
 
 
 def one_boundary_or_none():
-    """The sign of the prediction has one or two regions on the sphere before training, for every seed.
+    """Before training, the sign of the prediction divides the sphere into one or two regions, for every seed.
 
-    After the training of the shown seed, it has more than two.
+    After the training of the shown seed, there are more than two.
     """
     points, triangles = sphere_mesh()
     places, same = np.unique(points.round(9) + 0.0, axis=0, return_inverse=True)

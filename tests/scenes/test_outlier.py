@@ -137,8 +137,8 @@ def squeezed():
 def the_most_of_a_gradient():
     """The number that the scene shows is the largest singular value of the norm's Jacobian J, by PyTorch.
 
-    J maps the output y to 0, and for LayerNorm also 𝟏. J is symmetric, so gradients lose their parts along
-    these vectors.
+    J maps the output y to 0; LayerNorm's J also maps 𝟏 to 0. J is symmetric, so gradients lose their parts
+    along these vectors.
     """
     for norm, d in KINDS:
         recipe, params = state(norm, d, a=5.0)

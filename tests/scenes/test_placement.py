@@ -35,7 +35,7 @@ def values(name, kind, *choices):
 
     A row is for one block, or for one place between blocks. name: the quantity, a column of the table
     "placement". kind: the placement of the norm. choices: whether queries and keys are normalised (by default
-    False), and the factor of their matrices (1).
+    False), and the factor of their matrices (by default 1).
     """
     return np.array(row(kind, *choices)[name])
 
@@ -352,7 +352,7 @@ def of_all_tokens():
 
 
 def of_the_depth_scene():
-    """In the scene `depth`, post-LN's gradient at the last token's input is 0.073 times that at its output.
+    """In scene `depth`, post-LN's gradient is 0.073 times as long at the last token's input as at its output.
 
     There are 12 blocks from input to output. In the scene `placement`, whose norm does not centre, the first
     12 blocks give 0.079.

@@ -20,7 +20,7 @@ def state(optimiser="sgd", **params):
 
 
 def path(recipe, params):
-    """The points of the cloud "path", (steps + 1, 5), one for each step.
+    """The points of the cloud "path", (steps + 1, 5): one for the start, and one after each step.
 
     The columns are the two coordinates of w, the length of w, the number of the step, and log₁₀ of the angle
     in degrees by which the last step turned w.
@@ -254,7 +254,7 @@ def as_long_as_it_is_strong():
 
 
 def out_of_the_panels():
-    """Without decay, the dashed line is above its panel; at a high rate, so is the final length of w."""
+    """Without decay, the dashed line is above 5, the largest length shown; at rate 2, w too ends above 5."""
     for params in ({"rate": 2.0, "noise": 2.0}, {"rate": 0.01, "noise": 0.0}):
         recipe, params = state(decay=0.0, **params)
         assert recipe.cloud("law").stages(params)[-1][0, 1] > MAX_SHOWN_LENGTH == 5

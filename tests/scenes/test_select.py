@@ -296,7 +296,7 @@ def the_lead():
 
 
 def zeros():
-    """With LayerNorm, some keys are unselectable if two gains are 0, but none if only one is.
+    """With LayerNorm, some keys are unselectable if two gains are 0, but none if only one gain is 0.
 
     With RMSNorm, one gain of 0 is enough.
     """
@@ -445,7 +445,7 @@ def keys_of_trained_models():
 
 
 def copies_with_a_position():
-    """In two models, the keys that no query selects at the first norm are copies: same token, same position.
+    """In two models, the first norm's unselectable keys are copies: same token and position, in another text.
 
     The tokens of each text are recorded, so it is known which of the 60 keys have a copy.
     """

@@ -237,9 +237,9 @@ def drawn_apart():
 
 
 def most_sheets():
-    """At random sliders, the ray that crosses the image of the circle most often does so `circle_sheets` times.
+    """At random sliders, `circle_sheets` is the largest number of times that a ray meets the circle's image.
 
-    The count is at most 2^(number of norms).
+    This number is at most 2^(number of norms).
     """
     recipe, _ = layers_state()
     rng = np.random.default_rng(3)

@@ -162,7 +162,8 @@ def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
 def test_where_the_sliders_are_is_on_the_curves():
     """The dot for the present scale or mean is near the curve of errors, not on it.
 
-    The dot shows the error of the shown block and vectors. The curve shows medians of five seeds on others.
+    The dot shows the error of the shown block and vectors. The curve shows medians of five seeds on other
+    vectors.
     """
     shown, row = recipe(), ENDS["ring", 4, 4]
     for name in ("scale", "mean"):

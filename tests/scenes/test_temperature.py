@@ -208,7 +208,7 @@ def more_room():
 
 
 def away_from_the_mean():
-    """For t > 1 every day moves away from x = 0; the day nearest to 0, by a factor of about t."""
+    """For t > 1 every day moves away from x = 0; the x of the day nearest to 0 is multiplied by about t."""
     for seed, t in product(SEEDS, (1.01, 1.5, 3.0, 5.0)):
         recipe = recipe_of(SCENE, task="hot", seed=seed)
         days, *_, after = recipe.cloud("days").stages(recipe.defaults | {"stretch": t, "eps": 0.0})

@@ -24,7 +24,7 @@ RECIPE = recipe_of(SCENE)
 def test_the_labels_of_the_axes_are_whole_in_a_narrow_panel():
     """In a window of 1024 × 768, the labels of the axes of the curve are wholly inside its panel.
 
-    The panel is 206 pixels wide there, and a character about 8.
+    The panel is 206 pixels wide there, and a character about 8 pixels.
     """
     low, high = RECIPE.views[1].ranges[0]
     for cloud in (RECIPE.cloud("percent"), RECIPE.cloud("numbers")):

@@ -53,9 +53,8 @@ def transmission(film: Film, basis: np.ndarray, seed: int, at: int) -> dict[str,
               the same vector as another point of this circle or sphere. ReLU is taken whatever the
               network's activation is
     back      the error of the best affine map from the hidden layer back to y, relative to the spread of y
-    hidden    the difference between the hidden vectors of y and −y, relative to the spread of those of y
-    answer    the difference between the predicted probabilities for y and −y, relative to the spread of those
-              for y
+    hidden    the difference of the hidden vectors h(y) and h(−y), relative to the spread of h(y)
+    answer    the difference of the predicted probabilities p(y) and p(−y), relative to the spread of p(y)
 
     The size of an error or a difference is its root mean square distance from its mean (`spread`).
     """

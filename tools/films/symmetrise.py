@@ -101,7 +101,7 @@ def imitations() -> Iterator[dict[str, Any]]:
 
     The first rows are those of `imitation`, for each number of heads and of iterations. Then come those of
     `transfer`, for blocks that are also tested on other kinds of vectors than they were trained on. The last
-    rows are those of `block_columns`: for each of COMPARED_ITERATIONS, one for each of BLOCK_VARIANTS.
+    rows are those of `block_columns`: one for each pair of COMPARED_ITERATIONS × BLOCK_VARIANTS.
     """
     pictures = tiles()[1]
     kinds = {

@@ -77,7 +77,7 @@ def errors(x: Array, y: Array) -> Array:
 
 
 def turned_by(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The angle in degrees between each result y and LayerNorm(x) of its input x: (…, N)."""
+    """The angle in degrees between each result y and LayerNorm(x), where x is the input: (…, N)."""
     return np.degrees(angles(np.broadcast_to(layer_norm(x, eps=0.0), y.shape), y))
 
 

@@ -66,7 +66,7 @@ export function shadePoints(cloud, values, kept, color) {
 /** Write a line as a triangle strip: four vertices per segment, each with 12 numbers (its end of the segment,
  * the other end, arc length, ± width, colour). At a gap (NaN) the vertices on both sides are repeated, so
  * that the strip continues with triangles without area. Arc lengths place the dashes. Their unit is the side
- * of the cube that the axes form, because Plotly's arc lengths, in buffer units, change when the axes do.
+ * of the cube that the axes form, because Plotly's arc lengths, in buffer units, change with the axes.
  * @param {Plotly} line @param {Float32Array} points x, y and z of each point @param {number[]} scale Plotly's
  * `dataScale`, for each axis @param {Kept} kept @param {number} size the line's width @param {View} view */
 export function writeLine(line, points, scale, kept, size, { ranges }) {

@@ -36,8 +36,8 @@ export async function within(build, change) {
  * hover labels, which are hidden while marks move; the adjustment of the canvas size, which we set ourselves;
  * and the check that cached buffers are alive. The first three would force a page layout in every frame; the
  * check would wait until all earlier drawing is done. The depth buffer is made writable first. Transparent
- * objects leave it read-only, so that Plotly could not clear it. On telephones the browser does not clear it
- * either (`preserveDrawingBuffer`), so points of the previous frame would hide points of this one.
+ * objects leave it read-only, and then Plotly could not clear it. Browsers on telephones do not clear it
+ * (`preserveDrawingBuffer`), so points of the previous frame would hide points of this one.
  * @param {Plotly} glplot Plotly's drawing object of the scene @param {boolean} [moving] whether another frame
  * follows soon: then the pick buffer is not drawn (`unpicked`) */
 export function redraw(glplot, moving = false) {

@@ -49,7 +49,7 @@ export function pulse(gd, loop, signal) {
 /** Run the function `act`, and meanwhile drop some callbacks that it passes to `requestAnimationFrame`: those
  * for which `drops` returns true are never called. @template T
  * @param {(call: FrameRequestCallback) => boolean} drops whether to drop a callback @param {() => T} act
- * @returns {T} the function's result */
+ * @returns {T} the result of `act` */
 function withholding(drops, act) {
   const { requestAnimationFrame: own } = window;
   window.requestAnimationFrame = (call) => (drops(call) ? 0 : own.call(window, call));

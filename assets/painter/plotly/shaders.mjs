@@ -28,7 +28,7 @@ const constant = (type) =>
     .toUpperCase();
 
 /** Parse the uniforms that a shader's source declares: their names, GLSL types, and array sizes (1 if no
- * array). The array `x[2]` gets the name `x[0]` and the size 2. Throws if a declaration has another form.
+ * array). The array `x[2]` gets the name `x[0]` and the size 2. Throws for other forms, such as `x[N]`.
  * @param {string} source */
 export function declared(source) {
   return [...source.replace(COMMENT, "").matchAll(DECLARATION)].flatMap(([, type, names]) =>

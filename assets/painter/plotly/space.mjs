@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Panels of 3D views, with everything that uses Plotly's private objects. The fast path draws a frame by
- * writing positions into the buffers that Plotly has built, and never touches the camera. If that fails, the
- * failure is reported, and from then on the panel draws by Plotly's public functions.
+ * writing positions into the buffers that Plotly has built, and never touches the camera. If the fast path
+ * fails, the failure is reported, and from then on the panel draws by Plotly's public functions.
  *
  * @typedef {import("../painter.mjs").Camera} Camera
  * @typedef {import("../../engine/recipe.d.ts").Mark} Mark
@@ -74,7 +74,7 @@ export class SpacePanel extends Panel {
   }
 
   /** Build the figure with all patches to its WebGL context and its render loop. On the fast path nothing is
-   * drawn yet; `begin` does that. Throws NoWebGL if there is no WebGL context. @override @param {() =>
+   * drawn before `begin`. Throws NoWebGL if there is no WebGL context. @override @param {() =>
    * Promise<unknown>} newPlot calls `Plotly.newPlot` */
   async build(newPlot) {
     const { depth } = /** @type {Plotly} */ (this.view.figure.layout).meta;
@@ -187,8 +187,8 @@ export class SpacePanel extends Panel {
   }
 
   /** Draw the current frame again after Plotly has drawn it: with depth effects (`#changeObjects`), and with
-   * dashed lines as the fast path writes them. Plotly puts the dashes in other places; without this, they
-   * would jump when the figure settles. @override */
+   * dashes where the fast path writes them. Plotly puts the dashes in other places, so they would otherwise
+   * jump when the figure settles. @override */
   async refresh() {
     this.#look.paper = rgb(this.color("paper"));
     guarded("layers", () => this.#changeObjects());
@@ -394,8 +394,8 @@ export class SpacePanel extends Panel {
   }
 }
 
-/** The depth effects of a layer: `shape` and `still` of a `Look` (depth.mjs). A mark of only the followed
- * (selected) point never fades. @param {Mark} layer */
+/** The depth effects of a layer: `shape` and `still` of a `Look` (depth.mjs). A mark that shows only
+ * the followed (selected) point never fades. @param {Mark} layer */
 const lookOf = (layer) => ({
   shape: layer.draws === "points" ? SHAPES[/** @type {keyof typeof SHAPES} */ (layer.glyph)] : SHAPES.label,
   still: onlyOf(layer) === "followed",

@@ -4,7 +4,7 @@
  *
  * At each draw call Plotly visits all uniforms of an object, builds their names anew, and sets every one;
  * this took a fifth of a frame's time. The names and types of a shader's uniforms never change, and most of
- * their values are the same for consecutive objects and frames, so both are cached here.
+ * their values are the same for consecutive objects and frames. So names, types and values are cached here.
  *
  * @typedef {string | {[key: string]: Types}} Types the GLSL type of a uniform, or of each of its parts by
  *   name, as Plotly stores them

@@ -25,8 +25,8 @@ POINTS_PER_PRODUCT = 200  # points per matrix product: small enough for one thre
 class ViewExtent:
     """The few points that decide the ranges of a view's axes.
 
-    They are the outermost of the points visible as the scene opens, of those visible later, and of the view's
-    spheres and circles.
+    They are the outermost points of three sets: the points visible as the scene opens, the points visible
+    later, and the points of the view's spheres and circles.
     """
 
     def __init__(self, shown: ShownPoints, view: View) -> None:
@@ -41,9 +41,9 @@ class ViewExtent:
 
     @cached_property
     def first(self) -> Array:
-        """The outermost points as the scene opens: those of the visible marks that count for the axes.
+        """The outermost points, as the scene opens, of the visible marks that count for the axes.
 
-        If there are no such points, (−1, −1, …) and (1, 1, …) instead.
+        If there are no such points, the result is (−1, −1, …) and (1, 1, …). See `Mark.counts_for_axes`.
         """
         found = self._points(self.recipe.defaults, self.recipe.progress, whole=True)
         return found if len(found) else np.vstack([-np.ones(self.dims), np.ones(self.dims)])
@@ -85,7 +85,7 @@ class ViewExtent:
         return self._farthest(self._arrays(seen, self.recipe.defaults, progress))
 
     def later(self) -> Iterator[Array]:
-        """Yield the outermost visible points in several states, one array for each state.
+        """Yield, for several states, the outermost points of visible marks that always count for the axes.
 
         The first states have the default parameters, at the opening progress and then at each stage. In the
         others, one slider is at one of its ends, and the progress is the first stage, the opening progress

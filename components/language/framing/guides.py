@@ -80,7 +80,7 @@ class GuideShortener:
         return mark
 
     def _excess(self, mark: Mark, view: View, stages: Sequence[int]) -> float:
-        """The largest of the `_excesses` of a guide's points at the stages: above 1 if one is too far out."""
+        """The largest of the `_excesses` of a guide's points at the stages: above 1 if any is too far out."""
         points = [mark.points(self._moment(stage)) for stage in stages]
         if not view.zooms:
             points, stages = [np.vstack(points)], stages[:1]

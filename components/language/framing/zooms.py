@@ -68,8 +68,8 @@ def slider_zooms(shown: ShownPoints, view: View) -> tuple[Wider, ...]:
 
     A slider gets a zoom if it moves points out of the view. In a view with `View.between`, a slider also gets
     one if it moves points so close together that they look small. When both sliders of a pair are moved,
-    three zooms apply (one for each slider, one for the pair), and their offsets add up. So the offset of the
-    pair is stored without the offsets of its two sliders.
+    three zooms apply (one for each slider, one for the pair), and their offsets add up. So the pair's zoom
+    stores the offset that both sliders need together, minus the offsets of the two single sliders.
     """
     extent, recipe, widenings, identity = ViewExtent(shown, view), shown.recipe, [], identity_zoom(view.dims)
     usual = view.zooms or [identity] * len(recipe.stages)
@@ -173,8 +173,8 @@ def _center_and_side(extent: ViewExtent, view: View, scaled: Array) -> tuple[Arr
 def _centring_zoom(view: View, points: Array, fraction: float, spheres: Array) -> Zoom:
     """The zoom that centres the points and lets them take the share `fraction` of the picture.
 
-    spheres: the outermost points of spheres and circles; it may be empty. The axes are so long that these
-    take at most MIN_SPHERE_FRACTION of the picture; the points then may take less than `fraction`.
+    spheres: the outermost points of spheres and circles; it may be empty. The axes are so long that `spheres`
+    takes at most MIN_SPHERE_FRACTION of the picture; then `points` may take less than `fraction`.
     """
     low, high = np.array(view.ranges, float).T
     side = high - low

@@ -157,7 +157,7 @@ def space_view(block_weights: Own, x: Array) -> tuple[View, tuple[Cloud, ...]]:
 
     The view also draws the clouds "stream", the tokens x in the residual stream, and "reads", the vectors
     that attention reads. These two are not returned. A circle (for d = 3) or a sphere (for d = 4) shows where
-    the norm puts tokens. Until γ and β are absorbed, it is an ellipse or an ellipsoid instead.
+    the norm puts tokens. Until γ and β are merged into other weights, it is an ellipse or ellipsoid instead.
     """
     d = x.shape[-1]
     show, u = rows(frame(d)), hyperplane_basis(d)

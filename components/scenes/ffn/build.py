@@ -213,7 +213,7 @@ def padded(first: Affine) -> Affine:
 def reach_of(stages: Sequence[np.ndarray]) -> float:
     """The length of the axes that the 3D view draws.
 
-    `stages` are the points at each stage. The length is 1.1 times the largest absolute value after the
+    `stages` are the points at each stage. The length is 1.1 times their largest absolute coordinate after the
     activation, but at least 0.6 times the largest before it. Only the first three coordinates count.
     """
     before, after = (float(np.abs(stage[:, :3]).max()) for stage in stages[1:3])
@@ -254,9 +254,9 @@ def guides(net: Layers, through: Pipeline, norm: str, reach: float) -> list[Part
     ReLU leaves the points of this octant unchanged. reach: the length of the axes and the side of the faces.
 
     If `norm` is "rms_norm", there is a sphere at each stage, and the steps of the network (`through`) deform
-    it. Otherwise there is LayerNorm's circle, in place at stages 0 and 3. Stages 1 and 2 show the circle's
-    image under the first layer (`net.first`), without the activation. At stage 2, trails show how the
-    activation moves every fifth point of this image.
+    it. Otherwise stages 0 and 3 show LayerNorm's circle itself, and stages 1 and 2 show the circle's image
+    under the first layer (`net.first`), without the activation. At stage 2, trails show how the activation
+    moves every fifth point of this image.
     """
     corners, end = reach * np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), 1.08 * reach
     walls = np.concatenate([np.insert(corners, k, 0, axis=1) for k in range(3)])

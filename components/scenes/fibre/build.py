@@ -66,7 +66,8 @@ def build(choices: Choices) -> Recipe:
 def fibre() -> list[Part]:
     """Clouds and marks of the choice "a fibre": the half-planes α > 0 and α < 0, and a point to move.
 
-    They include the line between the half-planes. There α = 0, and LayerNorm returns 0.
+    Their points are αv + μ𝟏. The line between the half-planes is drawn too: there α = 0, and LayerNorm
+    returns 0.
     """
     sheet, quad = (
         np.array([[a, h] for a in (-EXTENT, 0, EXTENT) for h in (-EXTENT, EXTENT)]),

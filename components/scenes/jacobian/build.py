@@ -57,7 +57,7 @@ def formula(centred: bool) -> str:
 
 
 def norm(d: int, centred: bool) -> tuple[Step, ...]:
-    """The norm in rotated coordinates: subtract the mean if `centred`, divide by √(mean square + ε)."""
+    """The norm, if the last axis is along 𝟏: centring if `centred`, then division by √(mean square + ε)."""
     sphere = Normalize(radius=np.sqrt(d), eps=Entries(0.0, {"eps": float(d)}))  # σ² + ε times d
     return (centring(d), sphere) if centred else (sphere,)
 

@@ -134,8 +134,8 @@ def marks(n: int) -> tuple[Mark, ...]:
 def facts(found: Rows) -> Facts:
     """Table of the shares of keys that no query selects, for models with LayerNorm or with centring alone.
 
-    Both kinds have a row for keys before the norm, and one for keys after it. The columns are the mean share
-    in each layer and, in the second row of a kind, the range of the models' losses.
+    Each of the two has one row for keys before the norm, and a second for keys after it. The columns are the
+    mean share in each layer and, in the second row only, the range of the models' losses.
     """
     lines = []
     for scaled, name in ((True, "LayerNorm"), (False, "centring alone")):

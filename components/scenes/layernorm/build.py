@@ -188,7 +188,7 @@ def arrival_stage(centered: bool) -> int:
 def hyperplane(d: int, steps: Steps, reach: float) -> list[Part]:
     """The hyperplane U of LayerNorm: a line for d = 2, a disc with a rim for d = 3.
 
-    The points of the line or disc move by `steps`. Its size is in proportion to `reach`.
+    The `steps` move the line or disc. Its size is in proportion to `reach`.
     """
     show, u, title = rows(display(d)), hyperplane_basis(d), f"{HYPERPLANE_NAMES[d]}, later moved"
     shared: Look = {"steps": steps, "guide": True}
@@ -222,9 +222,9 @@ def circle(d: int, centered: bool, surface: Steps) -> Part:
 
 
 def sphere(d: int, centered: bool, surface: Steps) -> list[Part]:
-    """The sphere on which the points land, which γ and β deform in the steps `surface`.
+    """The sphere on which the points land. Usually γ and β, the last of the steps `surface`, deform it.
 
-    In two cases γ and β do not deform it: for LayerNorm with d = 3, where the points land only on the circle
+    In two cases they do not deform it: for LayerNorm with d = 3, where the points land only on the circle
     in which the plane U meets the sphere; and for RMSNorm with d = 4, where the sphere is the projection of
     the 3-sphere to the hyperplane U.
     """

@@ -116,7 +116,7 @@ def moved(film: Film, values: np.ndarray) -> Entries:
 
 
 def asked(film: Film, seed: int) -> tuple[Cloud, Cloud, Cloud]:
-    """Three clouds: keys, queries and attention weights. Each has a point for one token of each class.
+    """Three clouds: keys, queries and attention weights. Each has one point for each class of tokens.
 
     They belong to the network of `seed` and follow the slider for the training step. The key of a class
     with the embedding e is N(e), where N is the norm. The query is W_Kᵀ W_Q N(e)/√d, drawn with the

@@ -93,7 +93,7 @@ def layers(paths: Sequence[str]) -> list[str]:
     """For each norm the number of its layer as text: "3" for "encoder.layer.3.norm", "" if there is none.
 
     paths: the paths of the norms in the model. If a path ends with the number of a call, such as "#3", this
-    number is taken instead: such models, for example ALBERT, call one layer several times.
+    number is taken instead: some models, such as ALBERT, call one layer several times.
     """
     return [
         (re.search(r"#(\d+)$", path) or re.search(r"(?:^|\.)(\d+)\.", path) or ["", ""])[1] for path in paths
@@ -117,7 +117,7 @@ def parts(paths: Sequence[str]) -> list[str]:
 
 
 def _stack(path: str) -> str:
-    """A module's path up to its first digit: it tells an encoder's layers from a decoder's.
+    """A module's path up to its first digit, in which an encoder's layers differ from a decoder's.
 
     An example is "encoder.layer." for "encoder.layer.3.norm". The result is "" for a path that ends
     with the number of a call, such as "#3" for the third call of one module.
@@ -137,7 +137,7 @@ def short_names(paths: Sequence[str]) -> list[str]:
 class Run:
     """Neighbouring norms, from index `first` to `last`, that have massive vectors and the same top dimension.
 
-    `dimension` is the coordinate that holds most of the energy of all vectors.
+    `dimension` is this top dimension: the coordinate with the largest sum of squares over all vectors.
     """
 
     dimension: int
@@ -407,7 +407,7 @@ def scaled(values: Array, strip: Strip, ends: tuple[float, float]) -> Array:
 
 
 def height(each: Sequence[TableRow], name: str, strip: Strip, ends: tuple[float, float], s: int) -> Array:
-    """The vertical coordinates, in strip s, of the column `name` of the rows `each`; None counts as 0."""
+    """Vertical coordinates, in strip s, of the column `name` (None counts as 0); `ends` as in `scaled`."""
     values = np.array([row[name] or 0.0 for row in each], dtype=float)
     return HEIGHT * scaled(values, strip, ends) + bottom(s)
 

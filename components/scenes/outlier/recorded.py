@@ -140,8 +140,8 @@ def factor_view(
 
     It draws the clouds "log factor" and "law" of the recipe. way: two fields of the mark `Way`, which draws
     a point's curve. They are the `parameter` that moves the point, and the parameter's values (`stops`) at
-    which the curve is sampled. points: the legend of these curves. law: the legend of the dashed
-    line: what the factor would be if all coordinates but the largest were 0. x, y: title and ends of each
+    which the curve is sampled. points: the legend of these curves. law: the legend of the dashed line, which
+    shows what the factor would be if all coordinates but the largest were 0. x, y: title and ends of each
     axis.
     """
     flat = rows(np.eye(2))

@@ -167,8 +167,8 @@ def path(row: TableRow, seed: int, azimuth: float) -> Array:
     """The path for one random seed, (BLOCKS·FINE + 1, 5). seed: its index in the table.
 
     Each row has the point in space (3 numbers), the token's length, and its angle to the start. There are
-    FINE rows from one block to the next. Between two blocks the path follows the great circle, and its
-    distance from the origin changes linearly.
+    FINE rows from one block to the next. Between two blocks, the direction of the point turns along a great
+    circle, and its distance from the origin changes linearly.
     """
     length, start, turn = (np.array(row["paths"][seed][name]) for name in ("length", "start", "turn"))
     corners = directions(start, turn, azimuth)

@@ -90,7 +90,7 @@ def build(choices: Choices) -> Recipe:
 def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
     """The recipe of LayerNorm of x beside RMSNorm of the d − 1 coordinates of x in the plane Σx = 0.
 
-    Both are shown step by step. points: the same stored points for both clouds; `place` maps them to x. look:
+    Both are shown step by step. points: the stored points of both clouds; `place` maps them to x. look:
     the colour of the points, and which of them have trails.
     """
     smaller = D - 1
@@ -140,8 +140,8 @@ def in_the_plane(points: np.ndarray, place: Pipeline, look: Look) -> Recipe:
 def relation(normed: np.ndarray, spread: np.ndarray) -> tuple[Cloud, Mark]:
     """Cloud and mark of the points (LN(x) + q·𝟏)/√(1 + q²), which equal RMSNorm(x), as a check.
 
-    For each point x, q = μ/σ is the value of the slider plus the point's offset δ. How the division is
-    computed: the vector (LN(x), √d·q) has the length √d·√(1 + q²), so scaling it to the length √d divides it
+    For each point x, q = μ/σ is the value of the slider plus the point's offset δ. A `Normalize` computes the
+    division: the vector (LN(x), √d·q) has the length √d·√(1 + q²), so scaling it to the length √d divides it
     by √(1 + q²). normed: LN(x) of each point (n, d). spread: the offsets δ (n, 1).
     """
     shift = Entries(np.zeros(D + 1), {"q": ROOT * np.eye(D + 1)[D]})

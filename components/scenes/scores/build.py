@@ -406,7 +406,7 @@ def nearer(name: str, d: int, label: str) -> tuple[Clouds, tuple[Readout, ...]]:
 
 
 def facts() -> Facts:
-    """Table of exact values, a row for each number of coordinates dₖ, with independent components (ρ = 0)."""
+    """Table of exact values about scores and angles for ρ = 0, with a row for each number of coordinates."""
     columns = (
         "dₖ",
         "variance of q·k",

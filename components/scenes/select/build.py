@@ -154,7 +154,7 @@ def names(norm: str) -> tuple[str, ...]:
 
 
 def pipeline(turn: np.ndarray, norm: str, d: int | None = None) -> Steps:
-    """The steps centre → sphere → ⊙ γ → + β in rotated coordinates, without those that the `norm` lacks.
+    """The steps centre → sphere → ⊙ γ → + β in rotated coordinates; steps that `norm` lacks are left out.
 
     turn: the orthogonal matrix of the rotation. d: the number of rotated coordinates that points have; None
     for all.

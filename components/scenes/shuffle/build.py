@@ -131,7 +131,7 @@ def picture(rows: Rows, measure: str, name: str, ends: tuple[float, float]) -> l
 def scatter(n: int) -> Array:
     """n numbers in [−1, 1), in an order in which neighbours are far apart.
 
-    If dots are sorted by cost, these heights keep dots of similar cost from overlapping.
+    They are heights for dots sorted by cost: they keep dots of similar cost from overlapping.
     """
     return 2 * (np.arange(n) * (5**0.5 - 1) / 2 % 1) - 1
 

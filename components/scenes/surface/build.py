@@ -115,9 +115,9 @@ def arctangent() -> tuple[Cloud, Cloud]:
     The first, "closed form", has the height sin arctan(x/h) at its last stage. The second, "arctangent", has
     the angle arctan(x/h) there.
 
-    The slice itself divides x by √(x² + h²); these clouds divide x by h. A norm divides by the length of a
-    point plus a number. So the points are (x, √(L² − x²)), all of the length L = LINE_HALF_LENGTH, and the
-    number is h − L.
+    The cloud "slice" divides x by √(x² + h²); these two divide x by h. They use a norm that divides by the
+    length of a point plus a number. So their points are (x, √(L² − x²)), all of the length
+    L = LINE_HALF_LENGTH, and the number is h − L.
     """
     eps = Entries(-LINE_HALF_LENGTH / np.sqrt(2), {"h": 1 / np.sqrt(2)})
     steps = (Normalize(eps=eps, groups=((0, 1),), convention="std"), Pointwise("arctan"), Pointwise("sin"))
@@ -129,8 +129,8 @@ def curve_view(color: Color, straight: bool) -> View:
     """Graph of the slice: the first coordinate of each point now, against its first coordinate at the start.
 
     `color` is the colour scale of the points. `straight` says whether the slice follows a straight line in
-    the plane, or a circle. For a circle the closed form is drawn for only one half, as the other half has the
-    same curve.
+    the plane, or a circle. For a circle the closed form (the curve's formula) is drawn for only one half, as
+    the other half has the same curve.
     """
     half, reach = (
         (np.arange(POINT_COUNT), LINE_HALF_LENGTH)
@@ -148,7 +148,7 @@ def curve_view(color: Color, straight: bool) -> View:
 
 
 def angle_view() -> View:
-    """Graph for the line: the angle of each point's image on the half circle, against the point's x."""
+    """Graph for the slice along y = h: the angle of each point's image on the half circle, against its x."""
     show = (CURVE[0], Row((1,), stage=3))
     layers = (
         Points("angle", "meeting", show, "angle of the image", size=6, fade=[0.15, 1]),

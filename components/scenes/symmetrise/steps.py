@@ -30,7 +30,7 @@ RADIUS = sqrt(D)  # of LayerNorm's sphere
 def width(block: Symmetriser) -> int:
     """The number of coordinates of a point of this block, without its position and its error.
 
-    They are the vector x, the messages, and minus the target.
+    They are the vector x, the messages, and the target (LayerNorm's result) with the opposite sign.
     """
     return 2 * D + block.heads * block.messages
 
@@ -71,7 +71,7 @@ def given(block: Symmetriser) -> Pipeline:
     """Steps from a vector x (D,) to a point of the block before its first iteration.
 
     First they apply the sliders `scale` and `mean` to x. Then they append, in this order: the messages, which
-    are 0; minus the target, which is LayerNorm's result; the position in the picture; and the error.
+    are 0; the target (LayerNorm's result) with the opposite sign; the position in the picture; the error.
     """
     level = np.full((D, D), 1 / D)
     mean = Affine(Entries(centering_matrix(D), {"mean": level}))
@@ -83,7 +83,7 @@ def given(block: Symmetriser) -> Pipeline:
 
 
 def ideal(block: Symmetriser, x: Array) -> Cloud:
-    """Cloud of LayerNorm's exact result for each vector of x (n, D), at its position in the picture.
+    """Cloud of LayerNorm's exact results for the vectors x (n, D), each at its own position in the picture.
 
     block: the trained block, on which the number of coordinates of a point depends.
     """

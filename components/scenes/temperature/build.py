@@ -58,7 +58,7 @@ def build(choices: Choices) -> Recipe:
 
 
 def days(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The days of a made-up year: temperatures (n, 1) in °C, and points of the circle (n, 2)."""
+    """The days of a made-up year: their temperatures (n, 1) in °C, and their points (n, 2) on the circle."""
     rng = np.random.default_rng(seed)
     mean = np.repeat(*np.array(WEATHER).T)
     degrees = mean + TEMPERATURE_STD * rng.standard_normal(len(mean))

@@ -256,9 +256,9 @@ def law(d: int) -> Array:
 
 
 def laws(d: int) -> list[Part]:
-    """Curves of the exact shares for each number of dimensions, with that for `d` emphasised.
+    """A curve of the exact shares for each number of dimensions; the curve for `d` is emphasised.
 
-    There are none at the stage with ε, for which no exact share is known.
+    There are no curves at the stage with ε, for which no exact share is known.
     """
     fade, others = [1.0, 1.0, 1.0, 0.0], [other for other in DIMENSIONS if other != d]
     points = np.concatenate([law(other) for other in others])
@@ -274,8 +274,8 @@ def laws(d: int) -> list[Part]:
 def measured(cells: Sequence[Found]) -> list[Part]:
     """The counted shares of `cells`, which all have the same number of dimensions.
 
-    They are drawn as means, with bars of ± STANDARD_ERRORS_DRAWN standard errors of the mean, and of ± 1
-    standard deviation of single sets of keys.
+    They are drawn as means with two kinds of bars: ± STANDARD_ERRORS_DRAWN standard errors of the mean, and
+    ± 1 standard deviation between the sets of keys.
     """
 
     def ends(size: Any) -> tuple[Array, Array]:

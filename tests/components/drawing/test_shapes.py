@@ -29,9 +29,9 @@ def area(drawn):
 
 @pytest.mark.parametrize("level", [-1, 0, 0.25, 0.5, 0.9, 1, 2])
 def test_above_a_level_is_the_share_that_the_linear_values_have(level):
-    """In a triangle with the values 1, 0 and 0 at its corners, (1 − level)² of the area is above a level.
+    """In a triangle with values 1, 0, 0 at its corners, (1 − level)² of the area is above a level in [0, 1].
 
-    The other part of the area is below it. All of the area is above a negative level, and none of it above a
+    The rest of the area is below the level. All of the area is above a negative level, and none of it above a
     level over 1.
     """
     share = np.clip(1 - level, 0, 1) ** 2

@@ -144,7 +144,7 @@ def test_given_zooms_are_kept(dims):
 
 @pytest.mark.parametrize("away", [0.0, 20.0])
 def test_a_stage_that_shows_more_fills_the_picture_and_is_in_its_middle(away):
-    """At a stage with larger content, the axes fit this content, however far from the origin it is."""
+    """At a stage with larger content than the first, the axes fit it, however far it is from the origin."""
     far = Affine(3 * np.eye(3), np.array([away, 0, -away]))
     made = recipe(
         (Points("x", "input", rows(np.eye(3))),), (cloud(X - X.mean(0), far),), stages=("one", "far")

@@ -258,7 +258,7 @@ def changed_digest(arrays=None, **about):
 
 
 def rows_with(name, value):
-    """A dict {"values": the digest's rows}, with another value in the column `name` of the first row."""
+    """A dict {"values": the rows of DIGEST}, with `value` in the column `name` of the first row."""
     about = json.loads(from_safetensors(DIGEST)[1]["about"])
     values = about["values"]
     values[0][about["columns"].index(name)] = value

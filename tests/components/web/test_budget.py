@@ -47,7 +47,7 @@ def clients(clock):
 
 
 def asks(clients, who):
-    """Request a turn for the client `who`: None if it is granted, otherwise the exception `Busy`."""
+    """Request a turn for the client `who`; return None if it is granted, otherwise the exception `Busy`."""
     try:
         with clients.turn(who):
             return None

@@ -33,10 +33,10 @@ def with_massive(kind="layer_norm", n=60, d=16):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_divisor_is_what_gradients_are_multiplied_by(kind):
-    """For gain 1, the columns `gradient…` come from the Jacobian's largest singular value at each vector.
+    """With gain 1, the columns `gradient…` summarise the largest singular values of a norm's Jacobians.
 
-    They are the median of these values, their 95th percentile, and their median over the massive vectors
-    alone (None if there are none).
+    Each vector has one Jacobian. The columns are the median of the values, their 95th percentile, and their
+    median over the massive vectors alone (None if there are none).
     """
     one = replace(with_massive(kind), gamma=np.ones(16, np.float32), beta=np.zeros(16, np.float32))
     found, inverse = row(one), []

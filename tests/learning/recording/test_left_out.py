@@ -99,8 +99,8 @@ def test_another_number_of_vectors_is_refused_before_the_model_runs(vectors):
 class UnbiasedNet(nn.Module):
     """A model in which only `ln_f` is a norm of a known kind.
 
-    Of the other modules, all but `other` have names like norms. `ln_1` and `other` divide by the unbiased
-    standard deviation.
+    The other modules, except `other`, have names like those of norms. `ln_1` and `other` divide by the
+    unbiased standard deviation.
     """
 
     class LN(nn.Module):

@@ -89,7 +89,7 @@ class LayerScale(nn.Module):
 
 
 class HeadsNorm(OnePlus):
-    """The query norm of Cohere and Chameleon, which normalises each head separately; each has its own gains.
+    """The query norm of Cohere and Chameleon; it normalises each head separately, with the head's own gains.
 
     centres: whether it subtracts the mean. shape: that of the gains.
     """

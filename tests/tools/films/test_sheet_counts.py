@@ -22,7 +22,7 @@ def test_counts_keep_the_bound_and_do_not_depend_on_the_draw(name, bound):
 
 
 def test_a_finer_grid_finds_no_more_sheets():
-    """The largest count for the inputs of a regular grid, 500 × 500, equals the result of `most_sheets`."""
+    """The result of `most_sheets` equals the largest count of sheets for a grid of 500 × 500 inputs."""
     found = film("spiral_15")
     x = np.stack(np.meshgrid(*[np.linspace(-HALF, HALF, 502)[1:-1]] * 2, indexing="ij"), -1).reshape(-1, 2)
     for each in found.weights[:6, -1]:

@@ -46,7 +46,7 @@ def test_preimages_on_the_sphere_are_on_it_and_go_there(seed, d):
 
 @given(SEEDS, st.integers(0, 4))
 def test_sheets_of_a_circle_are_the_crossings_of_its_image(seed, count):
-    """`circle_sheets` gives how many edges of a polygon one ray from the origin crosses at most.
+    """`circle_sheets` gives the largest number of edges of a polygon that a ray from the origin can cross.
 
     The polygon is the image, under n layers, of a fine polygon on the circle. The number is at most 2ⁿ.
     """

@@ -87,7 +87,7 @@ def test_seeds_come_out_first():
 def test_after_k_iterations_a_head_knows_those_nearer_than_k(heads):
     """A change of one head reaches a head k > 0 places away on the ring in iteration k + 1.
 
-    From then on, all axes of the head it reaches are changed. Before, not one bit of them changes.
+    From then on, all axes of this second head are changed. Before, not one bit of them changes.
     """
     shape = block(heads=heads, axes=16)
     parts, x = some(shape), np.random.default_rng(1).standard_normal((1, 16))
