@@ -351,10 +351,11 @@ class Flow:
     def _nodes(self, n, params):
         """The events of a flow, ordered by time, as triples (time, point, place).
 
-        There are two kinds of events. At (time, None, None) a Runge–Kutta step ends. At (time, point, place)
-        a `Put` turns the point to the direction of `place`; a step ends at the same time, before the turn. A
-        turn before the flow's first time takes place at the first time. Turns after the flow's last time, and
-        turns of points that do not exist, are left out. n: the number of points.
+        There are two kinds of events. The first event of the kind (time, None, None) is the start; at each
+        later one a Runge–Kutta step ends. At (time, point, place) a `Put` turns the point to the direction of
+        `place`. An event of the first kind with the same time comes before it. A turn before the flow's first
+        time takes place at the first time. Turns after the flow's last time, and turns of points that do not
+        exist, are left out. n: the number of points.
         """
         first, last = self.times[[0, -1]].tolist()
         puts = [(max(time, first), point, place) for time, point, place in (p.now(params) for p in self.puts)]

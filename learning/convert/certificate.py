@@ -117,7 +117,8 @@ class Certificate:
     fold                  the difference of the outputs in float64, with converted weights that are not yet
                           rounded to their stored dtype; None if unknown
     means                 for each norm whose centring was folded, how far its inputs are from mean 0: the
-                          largest |mean| of a vector, divided by the largest |number| of the same input
+                          largest |mean| of a vector, divided by the largest |number| of all vectors that
+                          came in the same call
     norms                 for each norm, what was folded and why; empty unless `convert` made the certificate
     cost                  for the norms that still centre, how dropping their centring changes the outputs (as
                           `cost.costs` returns it); empty unless `convert` made the certificate

@@ -107,8 +107,8 @@ def _joined(span: Span, value: Value, ends: list[list[End]]) -> list[Part] | Non
     (tensor, axis, scale). For y = a + b, the list for axis 1 of y is [(a, 1, None), (b, 1, None)].
 
     Returns a list of parts. For a span of one axis, each triple gives a part. For a span of several axes, the
-    k-th triples of all lists give the k-th part. They must name different axes of one tensor, without scales,
-    and the lists must be equally long; otherwise the result is None.
+    k-th triples of all lists together give the k-th part. The result is None if the lists are not equally
+    long, if a triple has a scale, or if the k-th triples do not name different axes of one tensor.
     """
     if len(ends) == 1:
         return [Part(other, Span((at,), span.groups), scale) for other, at, scale in ends[0]]

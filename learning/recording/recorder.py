@@ -157,10 +157,10 @@ class Recorder:
             self.keeps = True
 
     def size(self, times: float) -> int:
-        """Estimate the size in bytes of a recording of `times` × n vectors.
+        """Estimate the size in bytes of a recording of `times` as many vectors as `counting` has counted.
 
-        Here n is the number of vectors that the method `counting` has counted. No norm keeps more than
-        `self.vectors` of its vectors.
+        At most `self.vectors` vectors are kept for each norm. If a norm is called several times in one pass,
+        this limit holds for each of these calls by itself.
         """
         sizes = [
             min(self.vectors, round(times * count)) * (4 * self.known[path].norm.d + VECTOR_METADATA_BYTES)

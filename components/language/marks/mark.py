@@ -146,7 +146,7 @@ class Mark:
     def shortened(self, factor: float) -> Mark:
         """A copy of this guide whose size is divided by `factor`.
 
-        Raises NotImplementedError unless the class has a field for its size (`own_size`).
+        Raises NotImplementedError unless the class sets `own_size`, and so has a field for its size.
         """
         raise NotImplementedError(f"{type(self).__name__} is as large as its cloud")
 

@@ -203,7 +203,8 @@ def _shown(matrix: Array) -> Array:
 def frame(heads: int, window_shape: str) -> Cloud:
     """Cloud for the semi-axes of the surface that head 1 sees, which is a deformed sphere.
 
-    It has the sphere's centre and the ends of three radii, multiplied by the head's shares of the axes.
+    It has the sphere's centre and the ends of three radii. Their coordinates are multiplied by the head's
+    shares of the axes, which follow the slider `overlap`.
     """
     own = Affine(by_overlap(diagonals(heads, window_shape)[:, 0]))
     return Cloud("frame", np.vstack([np.zeros(D), sqrt(D) * SHOW]), place=Pipeline((own,)))
