@@ -430,7 +430,7 @@ CLAIMS = {
     "After 24 blocks: the angle to the start, and the mean cosine between two tokens (median and range of 20 seeds)": forgotten,
     "| norm | angle to the start | mean cosine of two tokens | | --- | --- | --- | | pre-LN | 77° (69 to 89) | 0.74 (0.62 to 0.84) | | post-LN | 93° (79 to 104) | 1.000 (0.990 to 1.000) | | peri-LN | 80° (70 to 93) | 0.75 (0.58 to 0.84) | | nGPT | 20° (16 to 23) | 0.04 (0.01 to 0.07) |": table_of_ends,
     "At the start the mean cosine is 0.00 (−0.03 to 0.03).": unlike_at_first,
-    "it ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
+    "The cosine ends at 1.000 also without the MLP, and at 0.48 without attention (medians of 20 seeds).": by_attention,
     "divided by that at the end (medians of 20 seeds; queries and keys of the usual size, no QK-norm): | pre-LN | post-LN | peri-LN | nGPT | | --- | --- | --- | --- | | 2.6 | 0.0018 | 3.6 | 0.96 |": gradients,
     "start. It depends on the start of the first token. Take the gradient of $f$, the random linear function of the last token at the end, with respect to all 16 tokens": of_all_tokens,
     "tokens at the start. The part of the first token has 99.9 % of the squared length of this gradient. The last token's own part is tiny, but the whole gradient is not short: it is 1.25 times as long as the gradient of $f$ at the end (medians of 20 seeds).": of_all_tokens,
