@@ -281,12 +281,12 @@ export const onlyOf = (mark) => ("only" in mark ? mark.only : null);
 
 const FREE_MARKS = ["Points", "Trail", "Labels"];
 
-/** The names of the loose clouds, whose points may start to move at different times. The points of such a
- * cloud are drawn one by one, and nothing needs all of them at the same stage. So no line, surface, other
- * cloud, or readout of a fate or residual uses the cloud. None of its marks selects points by a property
- * (such as `Selectable`), or is coloured by a measure other than a row. If another cloud has the same steps
- * and is drawn as a line or surface, the cloud is not loose, because its points would leave that line or
- * surface. @param {Recipe} recipe @returns {Set<string>} */
+/** The names of the loose clouds, whose points may start to move at different times. A loose cloud
+ * has steps, and its points are drawn one by one, by `Points`. Nothing needs all of them at the same stage:
+ * no line, surface, other cloud, or readout of a fate or residual uses the cloud. None of its marks selects
+ * points by a property (such as `Selectable`) or a value (`Highest`), or is coloured by a measure other than
+ * a row. If another cloud has the same steps and is drawn as a line or surface, the cloud is not loose,
+ * because its points would leave that line or surface. @param {Recipe} recipe @returns {Set<string>} */
 export function loose({ clouds, views, readouts }) {
   const found = looseClouds.get(clouds);
   if (found) return found;

@@ -6,6 +6,7 @@
 export const DRAGGABLE = ".figure, .formula, input[type=range]";
 const TEXT_FIELDS = "textarea, input:not([type=range], [type=checkbox])";
 
+/** Whether the reader is dragging or typing in a player, and callbacks that wait for the end of it. */
 export class Grip {
   #held = false;
   #typing = false;

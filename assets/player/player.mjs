@@ -259,8 +259,8 @@ export class Player {
 
   // Commands
 
-  /** Set a parameter; throws a RangeError for a value that it cannot have. @param {string} name
-   * @param {number} value */
+  /** Set a parameter. Throws a RangeError for an unknown name, or a value that the parameter cannot have.
+   * @param {string} name @param {number} value */
   set(name, value) {
     if (this.#state.set(name, value)) this.#schedule();
   }

@@ -367,8 +367,8 @@ export class State {
   }
 
   /** Advance time: progress moves leg by leg (from stage to stage), with pauses, and the clock runs.
-   * @param {number} ms milliseconds since the previous frame @param {boolean} cut whether to jump
-   * @returns {boolean} whether playing has just ended at the last stage; the opening does not count */
+   * @param {number} ms milliseconds since the previous frame @param {boolean} cut whether progress jumps to
+   * the end of a leg @returns {boolean} whether playing (not the opening) has just ended at the last stage */
   advance(ms, cut) {
     const pace = this.#opening ? hurry(this.last, this.recipe.progress) : 1;
     const ended = this.#legOn(ms * this.speed * pace, cut);

@@ -62,7 +62,7 @@ def opened() -> Response:
     """Analyse the uploaded recording, and store its digest.
 
     The response contains the choices with which the scene `model` shows the recording. Raises WrongValue,
-    Busy, StoreUnavailable.
+    RequestEntityTooLarge, Busy, StoreUnavailable.
     """
     data = uploaded("recording")
     if not MEASURING_LOCK.acquire(blocking=False):  # waiting would block a thread that draws pictures

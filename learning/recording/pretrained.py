@@ -165,7 +165,7 @@ def loaded(name: str, *, predicts: bool = False, strict: ModelLoader | None = No
 
 
 def not_loaded(name: str) -> str:
-    """The beginning of a message that says that the model called `name` cannot be loaded."""
+    """The beginning of a message: the model `name`, a path or a Hugging Face name, cannot be loaded."""
     if os.path.exists(name):
         return f"{name} cannot be loaded"
     return f"there is no folder {name}, and loading a model of this name from Hugging Face failed"

@@ -299,10 +299,10 @@ def test_near_the_largest_number(rng, dtype, d):
     st.sampled_from([1e-8, 1e-5, 0.1]),
 )
 def test_any_numbers_in_any_type(dtype, x, eps):
-    """LayerNorm's error, in machine epsilons as in `off`, is below half the number of its roundings.
+    """LayerNorm's error, in machine epsilons as in `off`, is below (d + (d + 1)/2 + 5)/2 for d coordinates.
 
-    For d coordinates, this number is d (mean) + (d + 1)/2 (squares and their sum, halved because of the root)
-    + 5 (the rest). In practice the error is smaller: at most 2.4 for 6 million vectors.
+    Each rounding adds at most ½ to the error. There are d roundings in the mean and 5 others; the d + 1 of
+    the squares and their sum count half, because a root follows. For 6 million vectors it was at most 2.4.
     """
     x = torch.tensor(x, dtype=dtype)
     roundings = len(x) + (len(x) + 1) / 2 + 5

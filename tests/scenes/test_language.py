@@ -293,7 +293,7 @@ def as_they_are_written():
 
 
 def an_average():
-    """The weights with which an unselectable key is an average of other keys sum to 1.
+    """An unselectable key is an average of other keys, with weights whose sum is 1.
 
     The score of this key is the average of their scores, with the same weights.
     """

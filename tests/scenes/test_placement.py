@@ -31,7 +31,7 @@ def row(kind, qk_norm=False, sharp=1):
 
 
 def values(name, kind, *choices):
-    """Median, minimum and maximum over the draws of a quantity of a stack of blocks: (n, 3).
+    """A quantity in a stack of blocks: its median, minimum and maximum over the random draws, (n, 3).
 
     A row is for one block, or for one place between blocks. name: the quantity, a column of the table
     "placement". kind: the placement of the norm. choices: whether queries and keys are normalised (by default

@@ -204,10 +204,10 @@ def curve_view(
 
 
 def curve(what: str, found: Sequence[Found], count: int, start: int) -> tuple[Row, Row]:
-    """Two rows of a curve: they map the i-th unit vector to block `start + i` and to the median there.
+    """Two rows of a curve: they map the i-th unit vector to block `start + i` and to its height (`values`).
 
-    The median of `what` depends on the slider for the size of the branches. found: the rows of the table for
-    one norm. count: the number of the last block. i counts from 0.
+    The height, from the medians of `what`, depends on the slider for the size of the branches. found: the
+    rows of the table for one norm. count: the number of the last block. i counts from 0.
     """
     each = sorted(found, key=lambda row: row["gain"])
     heights = np.array([values(what, row, count) for row in each])

@@ -26,7 +26,7 @@ WANTED |= {"og:image:width", "og:image:height", "twitter:card"}
 
 
 class Tags(HTMLParser):
-    """The meta elements in the part of a page that a crawler reads: the dict `found`, {name: content}.
+    """The meta elements in the first HEAD bytes of a page, as the dict `found`, {name: content}.
 
     It fails if a name occurs twice.
     """
