@@ -123,7 +123,7 @@ class Reading:
     """The activations of a forward pass of the model.
 
     blocks   the activations of each transformer layer
-    last     the result of the final LayerNorm (*batch, n, d)
+    last     the result of the final norm, or of what replaces it (*batch, n, d)
     logits   (*batch, n, characters)
     """
 

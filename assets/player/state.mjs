@@ -173,7 +173,7 @@ export class State {
     this.#stopUntouchedClock();
   }
 
-  /** Stop the clock, unless the reader has started it since the change was requested. */
+  /** Stop the clock, unless the reader has set or started it since the pending change was requested. */
   #stopUntouchedClock() {
     const clock = clockOf(this.recipe);
     if (!clock || !this.touched(clock.name)) this.#clock.running = false;

@@ -52,9 +52,9 @@ class Value:
     """A tensor in the graph: the output of a call, or a leaf ("parameter", "buffer", "input", "constant").
 
     call     the call that computed it; None for a leaf
-    leaf     the kind of leaf; "" for the output of a call
+    leaf     the kind of leaf; "" for the output of a call. "constant": any other tensor that existed before
     name     the name of a parameter or buffer in the model; otherwise ""
-    in_code  whether it was computed without any leaf, from numbers in the code
+    in_code  whether a call made it without any leaf, as `torch.arange(5)` does, or from such tensors alone
     users    the calls that read it
     """
 

@@ -159,8 +159,8 @@ def test_all_stays_in_the_picture_at_the_ends_of_the_sliders(where):
         assert (far < 8).all() and np.isfinite(state.now("curve")).all()
 
 
-def test_where_the_sliders_are_is_on_the_curves():
-    """The dot for the present scale or mean is near the curve of errors, not on it.
+def test_the_dots_of_the_sliders_are_near_the_curves():
+    """The dot for the present scale or mean is near the curve of errors, though not on it.
 
     The dot shows the error of the shown block and vectors. The curve shows medians of five seeds on other
     vectors.
