@@ -72,10 +72,10 @@ def _count(name: str, count: int) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Array:
-    """Read one array of a .npz file. Raises FileError if it is larger than the limit in MAX_NUMBERS.
+    """Read one array of a .npz file. Raises FileError if it is larger than its limit, such as MAX_NUMBERS.
 
-    Also raises it for a compression other than deflate, the usual one, and if the archive states a false
-    size. An array that is longer than stated is not read whole: one byte too many is enough to notice it.
+    Also raises it for a broken array, and for a compression other than deflate, the usual one. No more bytes
+    are unpacked than the archive states. If there are more, zipfile raises BadZipFile for a wrong checksum.
     """
     if member.file_size > MAX_ARRAY_HEADER_BYTES + (
         MAX_META_BYTES if name == "meta" else MAX_BYTES_PER_NUMBER * MAX_NUMBERS[name]
@@ -84,7 +84,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Arr
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FileError("this archive is compressed in another way than ours")
     with archive.open(member) as file:
-        return _array(file.read(member.file_size + 1), name)
+        return _array(file.read(member.file_size), name)
 
 
 def _array(data: bytes, name: str) -> Array:

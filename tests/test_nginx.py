@@ -36,7 +36,8 @@ class Upstream(ThreadingHTTPServer):
 
     The JSON has the server's host, the number of requests so far, and this request's body size and headers.
     status: of all answers. padding: the number of spaces after the JSON. headers: headers of the answer, with
-    _ in place of - in their names. The attribute `asked` has the paths of all requests, `answered` the number of answers sent.
+    _ in place of - in their names. The attribute `asked` has the paths of all requests; `answered` is the
+    number of answers sent.
     """
 
     daemon_threads = True

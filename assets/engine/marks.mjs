@@ -267,10 +267,10 @@ function way(mark, moment) {
 }
 
 /** All stages of some points of a mark's cloud. Each point is started several times: from its positions at
- * stage 0 for each of the values `mark.stops` of the mark's parameter. A stage is one array, ordered point by
- * point, and for each point stop by stop. The result is cached; it does not depend on the progress.
- * @param {WayMark} mark @param {Moment} moment @param {number[]} indices of the points
- * @param {Float64Array} starting the positions at stage 0, as `startsOf` returns them */
+ * stage 0 for each of the values in `mark.stops`, which are values of the parameter that the mark names. A
+ * stage is one array, ordered point by point, and for each point stop by stop. The result is cached; it does
+ * not depend on the progress. @param {WayMark} mark @param {Moment} moment @param {number[]} indices of the
+ * points @param {Float64Array} starting the positions at stage 0, as `startsOf` returns them */
 function walk(mark, { recipe, stages, params }, indices, starting) {
   const cloud = cloudOf(recipe, mark.cloud);
   const inputs = [starting, ...indices, ...moving(cloud, mark.parameter, params, stages)];

@@ -46,7 +46,8 @@ function styles(base) {
 }
 
 /**
- * Request the HTML of a figure from the server; the answer is the HTML, or an error message (`refused`).
+ * Request the HTML of a figure from the server. Returns {html} or, also after `signal` or without a network,
+ * {refused}, an error message.
  * @param {URL} base the address of the server's routes @param {string} slug the name of the scene
  * @param {URLSearchParams} search the query, with the figure's state
  * @param {AbortSignal} signal

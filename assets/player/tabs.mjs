@@ -132,10 +132,10 @@ export function rename(player, v) {
  * @type {WeakMap<Player, Stop>} */
 const served = new WeakMap();
 
-/** Select the tab that the text of the tour's present stop names in quotation marks, if it names one. This is
- * done once for a stop, so that the reader can select another tab. Call this function when the tour has come
- * to a stop, and when the labels of the tabs have changed. @param {Player} player @param {Element} [parent]
- * the element that contains the tabs */
+/** Select the tab that the text of the tour's present stop names in quotation marks, if it names one and no
+ * longer asks its question. This is done once for a stop, so that the reader can select another tab. Call
+ * this function when the tour has come to a stop, and when the labels of the tabs have changed. @param
+ * {Player} player @param {Element} [parent] the element that contains the tabs */
 export function selectNamed(player, parent = player.need("views")) {
   const { stop, asking } = player.tour ?? {};
   if (!stop || asking || served.get(player) === stop) return;

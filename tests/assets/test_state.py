@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.language.cloud import Cloud, rows
-from components.language.marks import Line, Points
+from components.language.marks import Hull, Line, Points
 from components.language.packing import packed
 from components.language.recipe import Recipe, View
 from components.language.scene import scenes
 from components.training.recipes import state_of
-from geometry import Affine, Pipeline
+from geometry import Affine, Of, Pipeline
 from tests.assets.engine import unpack
 from tests.components.language.test_scene import SCENE
 
@@ -142,18 +142,32 @@ def test_points_of_a_run_that_is_stopped_come_together_where_it_is(node):
     assert rested["drawn"] == alone["drawn"] != stopped["drawn"]
 
 
-def test_what_is_seen_together_stays_together(node):
-    """Three kinds of clouds are not loose: their points move together, without delays between them.
+FREE = Cloud("free", np.eye(2), Pipeline((Affine(2 * np.eye(2)),)))
+STILL = Pipeline((Affine(np.eye(2)),))
+DOTS = Points("free", "input", rows(np.eye(2)))
 
-    The kinds are: a cloud with a hull around its points; a cloud that other clouds are computed from; and a
-    cloud with the same steps as another cloud that is drawn as a line.
+
+@pytest.mark.parametrize(
+    "marks, others, loose",
+    [
+        ((DOTS,), (), ["free"]),
+        ((DOTS, Hull("free", "input", rows(np.eye(2)))), (), []),
+        ((DOTS,), (Cloud("other", np.eye(2), Pipeline((Affine(Of(FREE)),))),), []),
+        ((DOTS, Line("other", "axis", rows(np.eye(2)))), (Cloud("other", np.eye(2), FREE.pipeline),), []),
+        ((DOTS, Line("other", "axis", rows(np.eye(2)))), (Cloud("other", np.eye(2), STILL),), ["free"]),
+    ],
+    ids=["alone", "with a hull", "used by another cloud", "beside a line that moves alike", "beside a line"],
+)
+def test_what_is_seen_together_stays_together(node, marks, others, loose):
+    """A cloud is not loose (its points start together) if its points belong together in the picture.
+
+    They do if the cloud has a hull, if another cloud is computed from it, and if it has the same steps as
+    another cloud that is drawn as a line.
     """
-    told = node.ask("scattered", recipe=RECIPE, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
-    _, _, recipe = cloud_alone()
-    free, line = recipe["clouds"]
-    both = recipe | {"clouds": [free, {**line, "steps": free["steps"]}]}
-    with_line = node.ask("scattered", recipe=both, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
-    assert "x" not in told["loose"] and with_line["loose"] == []
+    view = View("v", "v", marks, ((-9, 9),) * 2, 2)
+    recipe = {**SCENE.json(), **packed(Recipe(("a", "b"), (), (FREE, *others), (view,)))}
+    told = node.ask("scattered", recipe=recipe, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
+    assert told["loose"] == loose
 
 
 @pytest.mark.parametrize("slug", ["select", "ffn", "spiral", "drift"])

@@ -109,7 +109,7 @@ def scene(request):
 
 @pytest.fixture
 def window(window, request):
-    """The size of the page's window. It is None for tests with the fixture `opened`, which keeps the size."""
+    """The window size that `kept` sets (see conftest.py); None for `opened`, which sets the size itself."""
     return None if "opened" in request.fixturenames else window
 
 

@@ -86,7 +86,7 @@ def first_more_then_fewer():
 
 
 def centring_before_the_division():
-    """LayerNorm of a linear map is √3 times u_ε of another linear map."""
+    """In 3D, LayerNorm(Wx + b) is √3·u(C(Wx + b)), where C is centring and u(y) = y/√(‖y‖² + 3ε)."""
     rng = np.random.default_rng(0)
     weights, bias, x = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=(20, 3))
     centring = np.eye(3) - 1 / 3

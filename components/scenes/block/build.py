@@ -262,10 +262,10 @@ def arrows(
 ) -> list[Cloud]:
     """Two clouds for arrows that show what a branch adds to each of T tokens.
 
-    The cloud `name` has for each token a pair (b, x): b is what the branch adds, x the token. The cloud
-    "`name` arrows" holds the arrows: points 0 … T − 1 are their tails, T … 2T − 1 their tips. Before `stage`,
-    an arrow starts at the origin; from then on, at its token. before: the steps from the block's input to x.
-    steps: the steps of the branch, from x to b.
+    before: the steps from the block's input to a token x. steps: the steps of the branch, from x to b, which
+    the block adds to x. The cloud `name` has the pair (b, x) of each token. The cloud "`name` arrows" holds
+    the arrows: points 0 … T − 1 are their tails, T … 2T − 1 their tips. Before `stage`, an arrow starts at
+    the origin; from then on, at its token.
     """
     source = block.cloud(name, *before, BOTH, kept(*steps))
     n = len(block.points)

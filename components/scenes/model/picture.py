@@ -108,7 +108,7 @@ def lengths(norm: Reduced) -> Array:
 
 
 def median_length(norm: Reduced, row: analysis.TableRow) -> float:
-    """The median length of all vectors that the norm received, from its `row` of statistics.
+    """The median length of the norm's recorded input vectors, from its `row` of statistics.
 
     For a norm with several groups, of which only the first is drawn, it is divided by √(number of groups).
     """
