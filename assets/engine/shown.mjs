@@ -33,9 +33,17 @@ function selectingStages(mark, stages) {
  * rows. */
 const PROJECTED_MARKS = new Set(["Points", "Line", "Mesh", "Sheet", "Labels"]);
 
-/** The rows on whose values the points of a mark depend. @param {Mark} mark @returns {Row[]} */
+/** The row by which a mark chooses its points, if its `only` is a `Highest`. @param {Mark} mark
+ * @returns {Row[]} [] for other marks */
+function choosingRow(mark) {
+  const only = onlyOf(mark);
+  return only && typeof only === "object" && "row" in only ? [only.row] : [];
+}
+
+/** The rows on whose values the points of a mark depend: those that it draws, its query, those that choose
+ * its points. @param {Mark} mark @returns {Row[]} */
 function rowsOf(mark) {
-  const rows = [...mark.rows];
+  const rows = [...mark.rows, ...choosingRow(mark)];
   if ("query" in mark && mark.query) rows.push(mark.query);
   if ("where" in mark && mark.where) rows.push(mark.where);
   return rows;
@@ -60,8 +68,8 @@ function isStill(mark) {
 const natures = new WeakMap();
 
 /** Properties that say on what a mark depends. still: whether it draws the same points at every position
- * between stages; rowParameters: the names of the parameters that occur in its rows; colorParameters: the
- * names of the parameters that occur in the row by which it is coloured. Cached for each mark.
+ * between stages; rowParameters: the names of the parameters that occur in `rowsOf` it; colorParameters: the
+ * names of the parameters that decide which colour values it shows. Cached for each mark.
  * @param {Mark} mark */
 function natureOf(mark) {
   const known = natures.get(mark);
@@ -70,7 +78,7 @@ function natureOf(mark) {
   const found = {
     still: isStill(mark),
     rowParameters: rowMovers(rowsOf(mark)),
-    colorParameters: row ? rowMovers([row]) : [],
+    colorParameters: rowMovers([...(row ? [row] : []), ...choosingRow(mark)]),
   };
   natures.set(mark, found);
   return found;

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.language.cloud import Cloud, rows
-from components.language.marks import Hull, Line, Points
+from components.language.cloud import Cloud, Row, rows
+from components.language.marks import Color, Highest, Hull, Line, Points
 from components.language.packing import packed
-from components.language.recipe import Recipe, View
+from components.language.recipe import Parameter, Recipe, View
 from components.language.scene import scenes
 from components.training.recipes import state_of
-from geometry import Affine, Of, Pipeline
+from geometry import Affine, Entries, Of, Pipeline
 from tests.assets.engine import unpack
 from tests.components.language.test_scene import SCENE
 
@@ -168,6 +168,23 @@ def test_what_is_seen_together_stays_together(node, marks, others, loose):
     recipe = {**SCENE.json(), **packed(Recipe(("a", "b"), (), (FREE, *others), (view,)))}
     told = node.ask("scattered", recipe=recipe, leg={"from": 0, "to": 1, "done": 500.0}, lag=0.25)
     assert told["loose"] == loose
+
+
+def test_the_highest_point_changes_with_its_row(node):
+    """A mark follows a parameter of the row by which `Highest` chooses a point, also if no point moves."""
+    chosen = Highest(Row(Entries(np.array([1.0, 0.0]), {"p": np.array([-1.0, 1.0])})))
+    color = Color("diverging", -1, 1, Row((1.0, 0.0)))
+    mark = Points("free", "input", rows(np.eye(2)), only=chosen, color=color)
+    view, p = View("v", "v", (mark,), ((-9, 9),) * 2, 2), Parameter("p", "p", 0.0, 0.0, 1.0)
+    recipe = {
+        **SCENE.json(),
+        **packed(Recipe(("a", "b"), (p,), (FREE,), (view,))),
+        "chosen": {},
+        "text": None,
+    }
+    told = node.ask("state", recipe=recipe, usual={}, acts=[["take"], ["moves", ["p", 1.0]]])
+    assert [unpack(each["colors"][0], 1).tolist() for each in told] == [[[1]], [[0]]]
+    assert [unpack(each["drawn"][0], 1).tolist() for each in told] == [[[1, 0]], [[0, 1]]]
 
 
 @pytest.mark.parametrize("slug", ["select", "ffn", "spiral", "drift"])
