@@ -280,7 +280,8 @@ const button = (label, onclick, className = "") => h("button", { type: "button",
 export const opensElsewhere = ({ ctrlKey, metaKey, shiftKey }) => ctrlKey || metaKey || shiftKey;
 
 /** Let a click on a link call the function `act` instead of following the link, unless the click opens
- * another tab or window. @param {HTMLAnchorElement} a @param {() => void} act */
+ * another tab or window. Returns the link. @param {HTMLAnchorElement} a
+ * @param {() => void} act */
 function link(a, act) {
   a.addEventListener("click", (event) => {
     if (opensElsewhere(event)) return;

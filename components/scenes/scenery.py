@@ -80,8 +80,8 @@ def lines(
 ) -> tuple[Mark, ...]:
     """A line mark for each cloud in `roles`, which maps the cloud's name to a colour role.
 
-    `shapes` maps the same names to the cloud's points and the order in which the line joins them. look:
-    fields that all the marks share.
+    `shapes` maps the same names to pairs, of which only the second member is used here: the order in which
+    the line joins the cloud's points. look: fields that all the marks share.
     """
     return tuple(Line(name, role, show, order=shapes[name][1], **look) for name, role in roles.items())
 

@@ -119,9 +119,8 @@ def eight_bits():
 def squeezed():
     """If the outlier a becomes ten times as large, the outputs come ten times nearer to one another.
 
-    Measured are the distances of the other outputs from the first one, with a = 100 and with a = 1000. In
-    each output, all coordinates except the first are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0
-    for RMSNorm.
+    This is measured with a = 100 and a = 1000, by the distances of all outputs from one of them. Also, all
+    coordinates except the outlier's are within 10/a of their limit: −1/√(d − 1) for LayerNorm, 0 for RMSNorm.
     """
     for norm, d in KINDS:
         near = []

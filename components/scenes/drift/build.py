@@ -195,8 +195,9 @@ class Slid:
 def slide(choices: Choices, shape: Shape, weights: Mapping[str, Array], table: Found, words: str) -> Slid:
     """The vectors of the letters of PHRASE at the input of the chosen layer, as the window slides.
 
-    words: the text over which the window slides. table: the measurements of all models. The `spreads`
-    of the result come from this table; they were measured on the letters of six passages.
+    words: a text with PHRASE. The window slides from PHRASE at its end to PHRASE at its start. table: the
+    measurements of all models. The `spreads` of the result come from this table; they were measured on the
+    letters of six passages.
     """
     window, layer = int(choices["window"]), int(choices["layer"]) - 1
     start = words.index(PHRASE) + len(PHRASE) - window
