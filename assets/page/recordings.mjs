@@ -80,8 +80,9 @@ function offer(part, shown) {
   );
 }
 
-/** Show the name of an opened recording in the two drop-down lists of recordings, which otherwise list only
- * shipped recordings. @param {Player} shown the scene's player */
+/** Show the names of opened recordings in the drop-down lists: the first one in the list `recording`, the one
+ * beside it in the list `beside`. Otherwise these lists have only shipped recordings. @param {Player} shown
+ * the scene's player */
 function named(shown) {
   for (const choice of /** @type {const} */ (["own", "other"])) {
     const list = choice === "own" ? "recording" : "beside";

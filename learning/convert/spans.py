@@ -35,7 +35,10 @@ class Span:
     groups: bytes = b""
 
     def labels(self, shape: Shape) -> Labels:
-        """The group number of each coordinate of the span's axes, for a tensor of this shape."""
+        """For a tensor of this shape, the group number of each index along the span's axes.
+
+        −1 means no group. Without `groups`, all belong to group 0.
+        """
         own = [shape[axis] for axis in self.axes]
         return np.frombuffer(self.groups, np.int32).reshape(own) if self.groups else np.zeros(own, np.int32)
 

@@ -96,9 +96,9 @@ def at(**values):
 
 
 def reports(states):
-    """The steps of a test in which the figure reports these states, one every 100 ms.
+    """A list of dicts, the steps of a simulation in which the figure reports these states, one every 100 ms.
 
-    Before them come two steps in which figure and properties are both in the state REST.
+    In two more steps before these, figure and properties are both in the state REST.
     """
     return [{"state": REST}, {"props": REST}] + [{"state": each, "pause": 100} for each in states]
 

@@ -36,7 +36,7 @@ INVARIANT_PLACES = ("qk", "vo")  # where a permutation within a head provably ch
 @pytest.mark.parametrize("trained", [True, False])
 @pytest.mark.parametrize("place", ["concat", "qk"])
 def test_the_table_is_what_the_shipped_model_does(trained, place):
-    """The shipped table has the model's results: for some shuffles of each kind they are computed again.
+    """Some shuffles of each kind, computed again with the trained or an untrained model, are as in the table.
 
     The mean and the standard deviation in the table are those of all results of the kind in the table.
     """
