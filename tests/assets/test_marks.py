@@ -208,14 +208,18 @@ def assume_clear_winner(mark, at, off):
         assume(np.ptp(first) == 0)
 
 
+def agree(got, want, bound):
+    """Assert that two arrays have the same shape and gaps (NaN), and differ by at most `bound` elsewhere."""
+    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    assert np.all(np.nan_to_num(np.abs(got - want)) <= bound)
+
+
 def near(mark, cloud, got, want, off):
     """Assert that the points `got` (by the browser) and `want` (by Python) of a mark agree.
 
     off: a bound of the error of the cloud's points.
     """
-    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
-    weights = np.array([reach(r) for r in mark.rows])
-    assert np.all(np.nan_to_num(np.abs(got - want)) <= off * weights + ONE_ROUNDING)
+    agree(got, want, off * np.array([reach(r) for r in mark.rows]) + ONE_ROUNDING)
 
 
 def near_with_heads(mark, cloud, got, want, off):
@@ -229,9 +233,7 @@ def near_with_heads(mark, cloud, got, want, off):
         return near(mark, cloud, got, want, off)
     legs = length(np.diff(want, axis=0)) if len(want) > 1 else np.ones(1)
     shortest = np.nanmin(legs, initial=1.0, where=legs > 0)
-    bound = off * (1 + 8 * HEAD / shortest) * length([reach(r) for r in mark.rows])
-    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
-    assert np.all(np.nan_to_num(np.abs(got - want)) <= bound + ONE_ROUNDING)
+    agree(got, want, off * (1 + 8 * HEAD / shortest) * length([reach(r) for r in mark.rows]) + ONE_ROUNDING)
 
 
 def near_axes(mark, cloud, got, want, off):
@@ -277,9 +279,8 @@ def near_profile(mark, cloud, got, want, off):
 
     got: the browser's points. want: Python's. off: a bound of the error of the cloud's points.
     """
-    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
+    agree(got, want, off + ONE_ROUNDING)
     assert np.array_equal(got[:, 0], want[:, 0], equal_nan=True)
-    assert np.all(np.nan_to_num(np.abs(got - want)) <= off + ONE_ROUNDING)
 
 
 def near_edges(mark, cloud, got, want, off):
@@ -313,9 +314,8 @@ def near_attention(mark, cloud, got, want, off):
 
     Both runtimes compute them in double precision. `off` is not used.
     """
-    assert got.shape == want.shape and (np.isnan(got) == np.isnan(want)).all()
     size = 4 + np.nanmax(np.abs(want), initial=0) + sum(reach(r) for r in mark.rows)
-    assert np.all(np.nan_to_num(np.abs(got - want)) <= FLOAT32 * size)
+    agree(got, want, FLOAT32 * size)
 
 
 def no_points(mark, cloud, got, want, off):
@@ -384,9 +384,7 @@ def test_a_mark_shows_the_same(node, kind, data):
         values = mark.values(at)
         of = mark.color.of
         size = reach(of) if isinstance(of, Row) else reach(of.row) if isinstance(of, SoftmaxWeight) else 0
-        found = unpack(got["values"], len(values))[:, 0]
-        assert (np.isnan(found) == np.isnan(values)).all()
-        assert np.all(np.nan_to_num(np.abs(found - values)) <= off * size + ONE_ROUNDING)
+        agree(unpack(got["values"], len(values))[:, 0], values, off * size + ONE_ROUNDING)
 
 
 # --- by hand
