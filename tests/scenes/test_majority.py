@@ -476,7 +476,7 @@ def test_it_trains_live():
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_a_link_carries_a_network_in_half_precision(norm):
-    """A network that goes through a link keeps its weights exactly, and its accuracy to 0.001."""
+    """A link carries a shipped network without loss, as its weights have half precision; accuracy ±0.001."""
     task = scenes()["majority"].training.task(scenes()["majority"].choose({"norm": norm}))
     film = shipped(f"majority_{norm}_slow")
     text = weights_text(film.network, film.weights[0, -1])

@@ -359,7 +359,8 @@ def slopes():
     """LayerNorm maps the three numbers of a point along a line with the slope 1/σ, for this point's σ.
 
     Two more lines are fitted to numbers of all points: a steep one to the numbers that are nearer than 0.4 to
-    the mean, a flat one to those farther than 0.9. Most points' lines are steeper than both.
+    the mean of all numbers, a flat one to those farther than 0.9. Most points' lines are steeper than both.
+    Two further lines are fitted to the same numbers minus the mean of their own point.
     """
     recipe = recipe_of(SCENE, left="layernorm", right="dyt", d="3")
     start, *_, end = recipe.cloud("left").stages(recipe.defaults)
